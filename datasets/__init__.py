@@ -1,0 +1,1 @@
+"""Where offers come from: folders of Parquet tables, typed by their dataset.yaml and checked when they are opened."""

@@ -1,0 +1,1 @@
+"""What is written down: tasks, expressions, manifests, plans, certificates, verdicts, units and errors."""

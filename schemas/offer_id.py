@@ -1,0 +1,83 @@
+"""Offer ids: `pkg_{config}_{start_day}_{end_day}_{rooms}` as a template that formats and parses without ambiguity.
+
+A value in an id is a whole number, a date, or text of letters, digits, `.` and `-`. Every part after the first begins with
+another character, so equal ids mean equal values. A part in square brackets is left out when its value is unknown.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .units import Type, format_date
+
+_PART = re.compile(r"(?P<open>\[)?(?P<before>[^\[\]{}]*)\{(?P<column>[a-z][a-z0-9_]*)\}(?P<close>\])?")
+
+
+@dataclass(frozen=True, slots=True)
+class IdPart:
+    """Fixed text, then the value of a column; an optional part is absent when the value is unknown."""
+
+    before: str
+    column: str
+    optional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class IdTemplate:
+    """The parts of an id, in order."""
+
+    parts: tuple[IdPart, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns an id is made of."""
+        return tuple(part.column for part in self.parts)
+
+    def format(self, values: Sequence[str | None]) -> str:
+        """The id of a row, from the texts of its columns in the order of `columns`."""
+        shown = zip(self.parts, values, strict=True)
+        return "".join(part.before + (value or "") for part, value in shown if value is not None or not part.optional)
+
+    def parse(self, text: str) -> dict[str, str | None] | None:
+        """The texts of the columns in an id, None for absent parts; None when the text does not have this form."""
+        match = re.fullmatch("".join(_pattern(part) for part in self.parts), text)
+        return dict(match.groupdict()) if match else None
+
+
+def _pattern(part: IdPart) -> str:
+    body = rf"{re.escape(part.before)}(?P<{part.column}>(?:[^\W_]|[.-])+)"
+    return f"(?:{body})?" if part.optional else body
+
+
+def parse_template(text: str) -> IdTemplate | str:
+    """The template, or a sentence that says what is wrong with it."""
+    parts: list[IdPart] = []
+    position = 0
+    for match in _PART.finditer(text):
+        if match.start() != position or bool(match["open"]) != bool(match["close"]):
+            return "an id template is made of text, {column} and [text{column}]"
+        before = match["before"]
+        if parts and (not before or is_id_text(before[0])):
+            return f"the part {{{match['column']}}} must begin with a separator such as '_'"
+        parts.append(IdPart(before, match["column"], bool(match["open"])))
+        position = match.end()
+    if position != len(text) or not parts:
+        return "an id template ends with a {column}"
+    columns = [part.column for part in parts]
+    repeated = next((column for column in columns if columns.count(column) > 1), None)
+    return f"the column {{{repeated}}} stands in the id twice" if repeated else IdTemplate(tuple(parts))
+
+
+def id_text(value: int | str | None, kind: Type) -> str | None:
+    """A value as it stands in an id."""
+    if value is None or isinstance(value, str):
+        return value
+    return format_date(value) if kind.kind == "date" else str(value)
+
+
+def is_id_text(text: str) -> bool:
+    """Whether a text can stand in an id: letters, digits, `.` and `-`, in Unicode's composed form (NFC)."""
+    return bool(text) and all(char.isalnum() or char in ".-" for char in text) and unicodedata.is_normalized("NFC", text)

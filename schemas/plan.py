@@ -1,0 +1,89 @@
+"""A plan: which offers are picked. One type for an optimum, a witness and a submission."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from .errors import PlanError
+from .source import parse_source
+from .validation import Written, validate
+
+
+class Pick(Written):
+    """One chosen offer; `start` (minutes) is for plans in time and None elsewhere."""
+
+    id: str = Field(min_length=1, max_length=512)
+    start: int | None = None
+
+    @field_validator("id")
+    @classmethod
+    def _composed(cls, text: str) -> str:
+        return unicodedata.normalize("NFC", text)
+
+
+class Plan(Written):
+    """The picks of each choice. In files `hotel: ID` is short for `hotel: [{id: ID}]`."""
+
+    picks: dict[str, tuple[Pick, ...]]
+
+    @field_validator("picks", mode="before")
+    @classmethod
+    def _long_form(cls, value: Any) -> Any:
+        return {name: _picks(picks) for name, picks in value.items()} if isinstance(value, dict) else value
+
+    @classmethod
+    def of(cls, ids: dict[str, str]) -> Plan:
+        """The plan that picks one offer per choice."""
+        return cls(picks={name: (Pick(id=offer),) for name, offer in ids.items()})
+
+    def written(self) -> dict[str, list[dict[str, Any]]]:
+        """The picks in the long form, as files and certificates hold them."""
+        return {name: [pick.model_dump(exclude_none=True) for pick in picks] for name, picks in self.picks.items()}
+
+
+class Refusal(Written):
+    """An answer that claims that the task has no plan."""
+
+    refusal: str
+
+
+def _picks(value: Any) -> Any:
+    if isinstance(value, str):
+        return ({"id": value},)
+    if isinstance(value, dict):
+        return (value,)
+    if isinstance(value, list):
+        return tuple({"id": item} if isinstance(item, str) else item for item in value)
+    return value
+
+
+def parse_plan(text: str, name: str) -> Plan | Refusal | None:
+    """The submission in YAML or JSON text; None when it is empty; PlanError when it is something else."""
+    if not text.strip():
+        return None
+    source = parse_source(_escaped(text), name, PlanError)
+    if isinstance(source.data, dict) and "refusal" in source.data:
+        return validate(Refusal, source, PlanError)
+    return validate(Plan, source, PlanError)
+
+
+def _escaped(text: str) -> str:
+    """JSON as YAML reads it: some JSON escapes (surrogate pairs) are none in YAML, so JSON is spelled out first."""
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        value = json.loads(text, object_pairs_hook=_no_repeats)
+        return json.dumps(value, ensure_ascii=False, indent=1)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("repeated key")  # YAML's reader then says which, and where
+    return found

@@ -1,0 +1,237 @@
+"""A task posed on a dataset: typed constraints and objective, ready for lowering and for the checker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
+
+from . import expression as ex
+from .binding import Scope, bind, bind_condition
+from .errors import CobenchError, InputError, InputErrors, TaskError, did_you_mean, raise_all
+from .expression import Expr, children, split_and
+from .manifest import ManifestFile, World
+from .syntax import ExpressionText, parse
+from .task import TaskFile
+from .units import Type, parse_decimal
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A named condition that a plan must satisfy."""
+
+    name: str
+    condition: Expr
+    text: ExpressionText
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """What to make small or large. Values are integers in the scale of `expr.type`."""
+
+    expr: Expr
+    maximize: bool
+    text: ExpressionText
+
+    @property
+    def type(self) -> Type:
+        """Unit and scale of objective values."""
+        return self.expr.type
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What the author expects, the optimum in the scale of the objective."""
+
+    unsolvable: bool
+    optimum: int | None
+    count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Choices with their tables, constraints in file order, one objective."""
+
+    id: str
+    digest: str
+    world: World
+    choices: Mapping[str, str]
+    constraints: tuple[Constraint, ...]
+    objective: Objective
+    expected: Expected | None
+
+    def restrict(self, names: Sequence[str]) -> Problem:
+        """The same problem with only the named constraints, in file order; raises TaskError for an unknown name."""
+        known = [constraint.name for constraint in self.constraints]
+        for name in names:
+            if name not in known:
+                raise TaskError(f"no constraint '{name}'", hint=did_you_mean(name, known, "constraints"))
+        kept = replace(self, constraints=tuple(item for item in self.constraints if item.name in set(names)))
+        raise_all(list(_unguarded(kept)))
+        return kept
+
+    def tables(self) -> list[str]:
+        """Every table that the choices reach, sorted by name."""
+        return self.world.reach(list(self.choices.values()))
+
+    def relations(self) -> list[str]:
+        """Every relation that a constraint, the objective or a reached table uses, sorted by name."""
+        return sorted({part.relation for expr in self._expressions() for part in ex.walk(expr) if isinstance(part, ex.Relation)})
+
+    def _expressions(self) -> Iterator[Expr]:
+        yield self.objective.expr
+        for constraint in self.constraints:
+            yield constraint.condition
+        for name in self.tables():
+            table = self.world.tables[name]
+            if table.require is not None:
+                yield table.require
+            yield from (field.expr for field in table.fields.values() if hasattr(field, "expr"))
+
+
+def pose(file: TaskFile, manifest: ManifestFile) -> Problem:
+    """The task on the dataset; raises one error, or InputErrors with every fault of names, types, units and values."""
+    faults: list[InputError] = []
+
+    def attempt(make: Callable[[], Result]) -> Result | None:
+        try:
+            return make()
+        except InputError as fault:
+            faults.append(fault)
+        except InputErrors as several:
+            faults.extend(several.errors)
+        return None
+
+    parameters = attempt(lambda: _parameters(file, manifest))
+    choices = attempt(lambda: _choices(file, manifest))
+    raise_all(faults)
+    assert parameters is not None and choices is not None
+    world = manifest.bind(parameters)
+    scope = Scope({name: world.tables[table].types for name, table in choices.items()}, parameters, world.signatures())
+    constraints = [attempt(lambda name=name: _constraint(file, name, scope)) for name in file.task.constraints]
+    objective = attempt(lambda: _objective(file, scope))
+    raise_all(faults)
+    assert objective is not None
+    problem = Problem(
+        file.task.id, file.digest(), world, choices, tuple(item for item in constraints if item), objective, None
+    )
+    problem = replace(problem, expected=_expected(file, objective))
+    raise_all(list(_unguarded(problem)))
+    return problem
+
+
+def _parameters(file: TaskFile, manifest: ManifestFile) -> dict[str, ex.Literal]:
+    specs, given, source = manifest.manifest.parameters, file.task.given, file.source
+    faults: list[InputError] = []
+    values: dict[str, ex.Literal] = {}
+    for name, value in given.items():
+        if name not in specs:
+            hint = did_you_mean(name, specs, "parameters")
+            faults.append(TaskError(f"unknown parameter '{name}'", where=source.where(("given", name), key=True), hint=hint))
+            continue
+        try:
+            values[name] = manifest.parameter(name, value)
+        except ValueError as fault:
+            faults.append(TaskError(f"{name}: {fault}", where=source.where(("given", name))))
+    for name in specs:
+        if name not in given:
+            where = source.where(("given",), key=True) if "given" in source.data else source.where()
+            faults.append(TaskError(f"the dataset needs '{name}' under given", where=where, hint=f"given:\n  {name}: …"))
+    raise_all(faults)
+    return values
+
+
+def _choices(file: TaskFile, manifest: ManifestFile) -> dict[str, str]:
+    faults: list[InputError] = []
+    choices: dict[str, str] = {}
+    offers = [name for name, table in manifest.manifest.tables.items() if table.id is not None]
+    for name in file.task.choose:
+        table = file.task.choice(name).one
+        if table not in offers:
+            what = "has no offer ids, so nothing can be chosen from it" if table in manifest.manifest.tables else "does not exist"
+            hint = did_you_mean(table, offers, "offer tables")
+            faults.append(TaskError(f"the table '{table}' {what}", where=file.source.where(("choose", name)), hint=hint))
+        if name in manifest.manifest.parameters:
+            where = file.source.where(("choose", name), key=True)
+            faults.append(TaskError(f"'{name}' is a parameter of the dataset; call the choice differently", where=where))
+        choices[name] = table
+    raise_all(faults)
+    return choices
+
+
+def _constraint(file: TaskFile, name: str, scope: Scope) -> Constraint:
+    text = file.text("constraints", name)
+    return Constraint(name, bind_condition(parse(text), text, scope), text)
+
+
+def _objective(file: TaskFile, scope: Scope) -> Objective:
+    sense, _ = file.task.objective
+    text = file.text(sense)
+    expr = bind(parse(text), text, scope)
+    if expr.type.kind != "number":
+        hint = "count(condition, …) counts wishes" if expr.type.kind == "bool" else ""
+        raise text.error(f"an objective is a number, this is {expr.type}", expr.span, hint)
+    digits = len(str(expr.type.scale)) - 1
+    if expr.type.scale != 10**digits:
+        hint = "leave the division out: the same plans are best"
+        raise text.error("an objective cannot be divided into steps that are no decimals", expr.span, hint)
+    return Objective(expr, sense == "maximize", text)
+
+
+def _expected(file: TaskFile, objective: Objective) -> Expected | None:
+    expect = file.task.expect
+    if expect is None:
+        return None
+    if expect == "unsolvable":
+        return Expected(True, None, None)
+    optimum = None
+    if expect.optimum is not None:
+        exact = parse_decimal(str(expect.optimum))
+        scaled = exact * objective.type.scale if exact is not None else None
+        if scaled is None or scaled.denominator != 1:
+            where = file.source.where(("expect", "optimum"))
+            raise TaskError(f"'{expect.optimum}' is not a value of the objective", where=where, hint="write it as in 1234.50")
+        optimum = int(scaled)
+    return Expected(False, optimum, expect.count)
+
+
+def structure(node: Expr) -> tuple[Any, ...]:
+    """The node without places in the text: equal for equal sub-expressions."""
+    parts: list[Any] = [type(node).__name__]
+    for field in fields(node):
+        value = getattr(node, field.name)
+        if isinstance(value, tuple):
+            parts.append(tuple(structure(item) if isinstance(item, Expr) else item for item in value))
+        elif isinstance(value, Expr):
+            parts.append(structure(value))
+        elif field.name not in ("span", "type"):
+            parts.append(value)
+    return tuple(parts)
+
+
+def _unguarded(problem: Problem) -> Iterator[InputError]:
+    """Nullable parts of the objective that no constraint forces to be known."""
+    guarded = {structure(part) for item in problem.constraints for atom in split_and(item.condition) for part in _strict(atom)}
+    text = problem.objective.text
+    for part in _strict(problem.objective.expr):
+        if isinstance(part, ex.Column | ex.Relation) and part.type.nullable and structure(part) not in guarded:
+            shown = text.text[part.span.start : part.span.end]
+            hint = f"add a constraint: known({shown})"
+            yield text.error(f"'{shown}' may be unknown, so the objective might have no value", part.span, hint)
+
+
+def _strict(node: Expr) -> Iterator[Expr]:
+    """The sub-expressions that are surely known whenever the node is known, or true: not those below `or` and `count`."""
+    yield node
+    if isinstance(node, ex.Known) and not isinstance(node.arg, ex.And | ex.Or | ex.Count | ex.Known):
+        yield from _strict(node.arg)
+    elif not isinstance(node, ex.And | ex.Or | ex.Count | ex.Known):
+        for child in children(node):
+            yield from _strict(child)
+
+
+def errors_of(fault: CobenchError) -> tuple[CobenchError, ...]:
+    """The single errors in a fault."""
+    return fault.errors if isinstance(fault, InputErrors) else (fault,)

@@ -1,0 +1,147 @@
+"""A task file: what to choose, subject to what, optimising what; and what the author expects of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from .canonical import digest
+from .errors import ExpressionError, TaskError, raise_all
+from .manifest import Name
+from .source import Source, load_source, parse_source
+from .syntax import ExpressionText, parse
+from .validation import Written, validate
+
+MAX_CONSTRAINTS = 64
+MAX_CHOICES = 16
+
+
+class ChoiceSpec(Written):
+    """A decision in its long form: exactly one row of an offer table."""
+
+    one: Name
+
+    @property
+    def at_least(self) -> int:
+        """The least number of rows to choose."""
+        return 1
+
+    @property
+    def at_most(self) -> int:
+        """The greatest number of rows to choose."""
+        return 1
+
+
+class ConstraintSpec(Written):
+    """A named constraint; `reveal` and `say` are for the conversation in which an agent learns of it."""
+
+    require: str
+    reveal: Literal["initial", "later"] = "initial"
+    say: str = ""
+
+
+class Expectation(Written):
+    """The optimum (in major units, such as 1234.50) and the number of feasible plans that the author expects."""
+
+    optimum: int | str | None = None
+    count: int | None = Field(None, ge=0)
+
+
+class Task(Written):
+    """A task as written. Exactly one of `minimize` and `maximize` is given."""
+
+    cobench: Literal[1]
+    id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")
+    title: str = ""
+    dataset: str = Field(min_length=1)
+    given: dict[Name, int | str | bool] = {}
+    choose: dict[Name, Name | ChoiceSpec] = Field(min_length=1, max_length=MAX_CHOICES)
+    constraints: dict[Name, str | ConstraintSpec] = Field({}, max_length=MAX_CONSTRAINTS)
+    minimize: str | None = None
+    maximize: str | None = None
+    expect: Literal["unsolvable"] | Expectation | None = None
+
+    @model_validator(mode="after")
+    def _one_objective(self) -> Task:
+        if (self.minimize is None) == (self.maximize is None):
+            raise ValueError("a task has exactly one of minimize and maximize")
+        return self
+
+    @property
+    def objective(self) -> tuple[Literal["minimize", "maximize"], str]:
+        """The sense and the text of the objective."""
+        if self.minimize is not None:
+            return "minimize", self.minimize
+        return "maximize", self.maximize or ""
+
+    def choice(self, name: str) -> ChoiceSpec:
+        """A choice, the short form expanded."""
+        spec = self.choose[name]
+        return ChoiceSpec(one=spec) if isinstance(spec, str) else spec
+
+    def constraint(self, name: str) -> ConstraintSpec:
+        """A constraint, the short form expanded."""
+        spec = self.constraints[name]
+        return ConstraintSpec(require=spec) if isinstance(spec, str) else spec
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFile:
+    """A task with the source that gives its errors a place."""
+
+    task: Task
+    source: Source
+
+    def text(self, *path: str) -> ExpressionText:
+        """The expression at a path such as ("constraints", "budget"), with its place."""
+        value: Any = self.source.data
+        for step in path:
+            value = value[step]
+        if isinstance(value, dict):
+            path, value = (*path, "require"), value["require"]
+        return ExpressionText(value, self.source.where(path))
+
+    def digest(self) -> str:
+        """The digest of what decides feasible set and objective: not comments, titles, wording, dataset or expectation."""
+        sense, _ = self.task.objective
+        return digest(
+            {
+                "cobench": self.task.cobench,
+                "id": self.task.id,
+                "given": self.task.given,
+                "choose": [[name, self.task.choice(name).model_dump()] for name in self.task.choose],
+                "constraints": [
+                    [name, parse(self.text("constraints", name)).canonical(), self.task.constraint(name).reveal]
+                    for name in self.task.constraints
+                ],
+                sense: parse(self.text(sense)).canonical(),
+            }
+        )
+
+
+def load_task(path: Path) -> TaskFile:
+    """The task at `path`; raises TaskError or ExpressionError (or InputErrors) with the places of all faults found."""
+    return _read(load_source(path, TaskError))
+
+
+def parse_task(text: str, name: str = "task.yaml") -> TaskFile:
+    """The task in `text`; `name` stands for the file in messages."""
+    return _read(parse_source(text, name, TaskError))
+
+
+def _read(source: Source) -> TaskFile:
+    file = TaskFile(validate(Task, source, TaskError), source)
+    clash = next((name for name in file.task.given if name in file.task.choose), None)
+    if clash:
+        raise TaskError(f"'{clash}' is both a parameter and a choice", where=source.where(("choose", clash), key=True))
+    faults: list[ExpressionError] = []
+    for path in [*(("constraints", name) for name in file.task.constraints), (file.task.objective[0],)]:
+        try:
+            parse(file.text(*path))
+        except ExpressionError as fault:
+            faults.append(fault)
+    raise_all(faults)
+    return file

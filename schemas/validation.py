@@ -1,0 +1,95 @@
+"""From pydantic's complaints to errors with a place: shared by every file format that people write."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from .errors import InputError, did_you_mean, raise_all
+from .source import Source
+
+Model = TypeVar("Model", bound=BaseModel)
+
+_MESSAGES = {
+    "missing": "'{key}' is missing",
+    "extra_forbidden": "unknown key '{key}'",
+    "string_type": "text is needed here",
+    "int_type": "a whole number is needed here",
+    "bool_type": "true or false is needed here",
+    "dict_type": "a mapping (key: value) is needed here",
+    "model_type": "a mapping (key: value) is needed here",
+    "list_type": "a list is needed here",
+    "tuple_type": "a list is needed here",
+}
+
+
+class Written(BaseModel):
+    """Base of everything written to files: frozen, strict, no unknown keys."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+
+def validate(model: type[Model], source: Source, error: type[InputError]) -> Model:
+    """The source as `model`; raises `error` (or InputErrors) with file, line and column for each complaint."""
+    if not isinstance(source.data, dict):
+        what = "is empty" if source.data is None else "does not hold a mapping (key: value)"
+        raise error(f"the file {what}", where=source.where())
+    try:
+        return model.model_validate(source.data)
+    except ValidationError as fault:
+        found = [_translate(complaint, source, model, error) for complaint in fault.errors(include_url=False)]
+        raise_all(_sorted(found))
+        raise  # not reached: a ValidationError has at least one complaint
+
+
+def _sorted(found: list[InputError]) -> list[InputError]:
+    return sorted(found, key=lambda item: (item.where.line, item.where.column) if item.where else (0, 0))
+
+
+def _translate(complaint: Any, source: Source, model: type[BaseModel], error: type[InputError]) -> InputError:
+    path, kind = _path_in(source.data, complaint["loc"]), complaint["type"]
+    key = str(complaint["loc"][-1]) if complaint["loc"] else ""
+    message = _MESSAGES.get(kind, complaint["msg"].removeprefix("Value error, ")).format(key=key)
+    hint = ""
+    if kind == "extra_forbidden":
+        hint = did_you_mean(key, _fields_at(model, complaint["loc"][:-1]), "keys")
+    elif kind == "missing":
+        path = path[:-1] if path and path[-1] == key else path
+    elif kind == "value_error":
+        hint = getattr(complaint.get("ctx", {}).get("error"), "hint", "")
+    where = source.where(path, key=kind == "extra_forbidden")
+    return error(message, where=where, hint=hint)
+
+
+def _path_in(data: Any, loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """The part of a pydantic location that exists in the data: union and alias tags are left out."""
+    path: list[int | str] = []
+    for step in loc:
+        if isinstance(data, dict) and step in data or isinstance(data, list) and isinstance(step, int):
+            path.append(step)
+            data = data[step]
+    return tuple(path)
+
+
+def _fields_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
+    """The keys allowed where an unknown one was found, found by walking the JSON schema of the model."""
+    schema = model.model_json_schema(mode="validation")
+    definitions = schema.get("$defs", {})
+    node: Any = schema
+    for step in loc:
+        node = _resolve(node, definitions)
+        node = node.get("properties", {}).get(step) or node.get("additionalProperties") or node.get("items") or node
+    return list(_resolve(node, definitions).get("properties", {}))
+
+
+def _resolve(node: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(node, dict):
+        return {}
+    if "$ref" in node:
+        return _resolve(definitions[str(node["$ref"]).rsplit("/", 1)[1]], definitions)
+    for option in node.get("anyOf", []):
+        resolved = _resolve(option, definitions)
+        if "properties" in resolved:
+            return resolved
+    return node

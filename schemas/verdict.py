@@ -1,0 +1,57 @@
+"""A verdict on a submission: one of a closed set of outcomes, with exact amounts, rank and gap. Never NaN."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from .certificate import Integer
+from .validation import Written
+
+
+class VerdictKind(StrEnum):
+    """What a submission turned out to be."""
+
+    OPTIMAL = "optimal"  # feasible, and no plan has a better value
+    FEASIBLE = "feasible"  # satisfies every constraint
+    VIOLATES = "violates"  # breaks at least one constraint
+    UNKNOWN_OFFER = "unknown offer"  # an id that is no offer of this task, or picks that are not one per choice
+    UNPARSABLE = "unparsable"  # not a plan at all
+    NO_ANSWER = "no answer"  # nothing was submitted
+    CORRECT_REFUSAL = "correct refusal"  # says that there is no plan, and there is none
+    WRONG_REFUSAL = "wrong refusal"  # says that there is no plan, but there is one
+    UNDECIDED = "undecided"  # says that there is no plan, and the certificate does not know
+
+
+class Violation(Written):
+    """A broken constraint. `amount` is by how much a threshold is missed, in `unit` times `scale`; None where nothing adds up."""
+
+    constraint: str
+    detail: str
+    amount: Integer | None = None
+    unit: str = ""
+    scale: int = 1
+
+
+class Standing(Written):
+    """Where a value stands among all feasible plans: better + tied + worse = total; itself counts as tied."""
+
+    better: Integer
+    tied: Integer
+    worse: Integer
+    total: Integer
+
+
+class Verdict(Written):
+    """The outcome for one task. `gap` is the distance to the optimum, `relative_gap` the same over |optimum| as p/q."""
+
+    task: str
+    kind: VerdictKind
+    reason: str = ""
+    value: Integer | None = None
+    optimum: Integer | None = None
+    gap: Integer | None = None
+    relative_gap: str | None = None
+    unit: str = ""
+    scale: int = 1
+    violations: tuple[Violation, ...] = ()
+    standing: Standing | None = None

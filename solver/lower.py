@@ -1,0 +1,317 @@
+"""From a problem on a dataset to a model of plain integers.
+
+Each constraint is split at its top-level `and`. A conjunct about one choice becomes a bit of that choice's rows. Across
+choices, an equation of two choices becomes a link of codes, a comparison of sums of numbers becomes an integer row, and
+anything over dates, texts, relations and single-choice conditions becomes a table over the few distinct values involved.
+What fits none of these is refused with the reason; nothing is approximated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..datasets.opening import Dataset
+from ..schemas import expression as ex
+from ..schemas.errors import ExpressionError, TaskError, did_you_mean
+from ..schemas.expression import Expr, children, choices_of, split_and
+from ..schemas.problem import Constraint, Problem
+from ..schemas.syntax import ExpressionText
+from .model import Bools, Choice, Ints, Linear, Link, Model, Row, Table, Term
+from .offers import Offers
+from .values import Evaluator, TableColumns, Values, combined, factorized, integers, table_columns
+
+MAX_TABLE = 2**22
+# `left op right` as rows `sign * (left - right) + strict <= 0`
+_AT_MOST_ZERO = {"<": ((1, 1),), "<=": ((1, 0),), ">": ((-1, 1),), ">=": ((-1, 0),), "==": ((1, 0), (-1, 0))}
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """The model, and the offers behind its row indices, per choice in file order."""
+
+    model: Model
+    offers: tuple[Offers, ...]
+
+    def ids(self, model: Model, picked: Sequence[int]) -> dict[str, str]:
+        """The offer ids of a plan given by row indices of `model`, which is this model or a part of it."""
+        named = zip(model.choices, self.offers, picked, strict=True)
+        return {choice.name: self.names(offers, choice, [index])[0] for choice, offers, index in named}
+
+    @staticmethod
+    def names(offers: Offers, choice: Choice, indices: Sequence[int]) -> list[str]:
+        """The ids of rows of one choice."""
+        return offers.ids(np.searchsorted(offers.rows, choice.rows[np.asarray(indices, np.int64)]).tolist())
+
+
+def lower(problem: Problem, dataset: Dataset, within: Mapping[str, Sequence[str]] | None = None) -> Lowered:
+    """The model of a problem. `within` keeps only the offers with the given ids, per choice.
+
+    Raises TableError for data that does not fit, ExpressionError for what no model can hold, OverflowRisk for ranges.
+    """
+    columns = table_columns(problem.world, dataset)
+    offers: list[Offers] = []
+    for name, table in problem.choices.items():
+        found = Offers(name, columns[table], _offered(columns[table]))
+        found.check_unique()
+        if within is not None and name in within:
+            found = Offers(name, found.table, found.rows[found.find(within[name])])
+        offers.append(found)
+    for name in within or {}:
+        if name not in problem.choices:
+            raise TaskError(f"no choice '{name}'", hint=did_you_mean(name, problem.choices, "choices"))
+    return _Lowering(problem, dataset, offers).run()
+
+
+def _offered(columns: TableColumns) -> Ints:
+    """The rows of a table that satisfy its `require`."""
+    table = columns.world.tables[columns.table]
+    if table.require is None or table.require_text is None:
+        return np.arange(columns.length)
+    evaluator = Evaluator(
+        columns.length, lambda node: columns.column(node.column), columns.dataset, columns.world, table.require_text
+    )
+    return np.flatnonzero(evaluator.values(table.require).true())
+
+
+class _Lowering:
+    def __init__(self, problem: Problem, dataset: Dataset, offers: list[Offers]) -> None:
+        self.problem, self.dataset, self.offers = problem, dataset, offers
+        self.number = {offer.choice: number for number, offer in enumerate(offers)}
+        self.satisfied = [np.full(len(offer.rows), 2**64 - 1, np.uint64) for offer in offers]
+        self.rows: list[Row] = []
+        self.links: list[Link] = []
+        self.tables: list[Table] = []
+        self._columns: dict[tuple[int, str], Values] = {}
+
+    def run(self) -> Lowered:
+        for number, constraint in enumerate(self.problem.constraints):
+            for conjunct in split_and(constraint.condition):
+                _Conjunct(self, number, constraint.text).lower(conjunct)
+        objective = self.problem.objective
+        linear = _Conjunct(self, None, objective.text).linear(objective.expr, -1 if objective.maximize else 1)
+        choices = tuple(
+            Choice(offer.choice, 1, 1, offer.rows, self.satisfied[number]) for number, offer in enumerate(self.offers)
+        )
+        names = tuple(constraint.name for constraint in self.problem.constraints)
+        model = Model(
+            names, choices, tuple(self.rows), tuple(self.links), tuple(self.tables), linear, objective.maximize
+        )
+        return Lowered(model, tuple(self.offers))
+
+    def evaluate(self, node: Expr, choice: int, text: ExpressionText) -> Values:
+        """A single-choice expression over the offers of that choice."""
+        evaluator = Evaluator(
+            len(self.offers[choice].rows), lambda column: self._column(choice, column.column), self.dataset, self.problem.world, text
+        )
+        return evaluator.values(node)
+
+    def _column(self, choice: int, name: str) -> Values:
+        """A column over the offers of a choice."""
+        if (choice, name) not in self._columns:
+            offer = self.offers[choice]
+            self._columns[choice, name] = offer.table.column(name).take(offer.rows)
+        return self._columns[choice, name]
+
+    def forbid(self, choice: int, constraint: int, rows: Bools) -> None:
+        """Marks rows that can satisfy the constraint in no plan."""
+        self.satisfied[choice][rows] &= np.uint64(~(1 << constraint) & (2**64 - 1))
+
+
+@dataclass(slots=True)
+class _Sums:
+    """A linear form while it is put together: parts per choice with factors, terms over several choices, a constant."""
+
+    parts: dict[int, list[tuple[Expr, int]]] = field(default_factory=dict[int, list[tuple[Expr, int]]])
+    terms: list[Term] = field(default_factory=list[Term])
+    constant: int = 0
+
+
+class _Conjunct:
+    """Lowers one conjunct of constraint number `constraint`, or the objective (None)."""
+
+    def __init__(self, lowering: _Lowering, constraint: int | None, text: ExpressionText) -> None:
+        self.lowering, self.constraint, self.text = lowering, constraint, text
+
+    def lower(self, node: Expr) -> None:
+        choices = sorted(self.lowering.number[name] for name in choices_of(node))
+        if len(choices) <= 1:  # a conjunct without any choice is a constant; it bears on the first
+            choice = choices[0] if choices else 0
+            self._forbid(choice, ~self.lowering.evaluate(node, choice, self.text).true())
+        elif isinstance(node, ex.Compare) and node.left.type.kind == "number" and self._has_numbers(node):
+            self._comparison(node)
+        elif isinstance(node, ex.Compare) and node.op == "==" and self._sides(node):
+            left, right = self._sides(node)
+            self._link(left, self._evaluate(node.left, left), right, self._evaluate(node.right, right))
+        else:
+            self._table(node)
+
+    def _forbid(self, choice: int, rows: Bools) -> None:
+        if self.constraint is not None:
+            self.lowering.forbid(choice, self.constraint, rows)
+
+    def _evaluate(self, node: Expr, choice: int) -> Values:
+        return self.lowering.evaluate(node, choice, self.text)
+
+    def _choice(self, node: Expr) -> int:
+        return self.lowering.number[next(iter(choices_of(node)))]
+
+    def _sides(self, node: ex.Compare) -> tuple[int, int] | tuple[()]:
+        """The choices of both sides when each side is about exactly one, and not the same."""
+        left, right = choices_of(node.left), choices_of(node.right)
+        if len(left) == len(right) == 1 and left != right:
+            return self._choice(node.left), self._choice(node.right)
+        return ()
+
+    def _leaves(self, node: Expr) -> list[Expr]:
+        """The largest sub-expressions about a single choice."""
+        if len(choices_of(node)) == 1:
+            return [node]
+        return [leaf for child in children(node) for leaf in self._leaves(child)]
+
+    def _has_numbers(self, node: ex.Compare) -> bool:
+        """Whether the comparison adds up numbers of rows, rather than only dates, relations and conditions."""
+        return any(isinstance(part, Expr) and self._adds(part) for part in (node.left, node.right))
+
+    def _adds(self, node: Expr) -> bool:
+        if len(choices_of(node)) == 1:
+            return node.type.kind == "number"
+        return not isinstance(node, ex.Relation | ex.Count | ex.DaysBetween) and any(self._adds(child) for child in children(node))
+
+    # comparisons of numbers
+
+    def _comparison(self, node: ex.Compare) -> None:
+        if node.op == "!=":
+            self._table(node)
+            return
+        if node.op == "==" and self._sides(node):
+            left, right = self._sides(node)
+            self._link(left, self._evaluate(node.left, left), right, self._evaluate(node.right, right))
+            return
+        for sign, strict in _AT_MOST_ZERO[node.op]:
+            linear = self.linear(node.left, sign, node.right, strict)
+            if self.constraint is not None:
+                self.lowering.rows.append(Row(self.constraint, linear))
+
+    def linear(self, left: Expr, sign: int, right: Expr | None = None, constant: int = 0) -> Linear:
+        """`sign * (left - right) + constant` as a linear form; rows whose part is unknown are forbidden."""
+        sums = _Sums(constant=constant)
+        self._collect(left, sign, sums)
+        if right is not None:
+            self._collect(right, -sign, sums)
+        columns: dict[int, Ints] = {}
+        for choice, parts in sums.parts.items():
+            terms = tuple(ex.Scaled(part, factor, part.type, part.span) for part, factor in parts)
+            total = self._evaluate(ex.Sum(terms, terms[0].type, terms[0].span), choice)
+            if total.null is not None:
+                self._forbid(choice, total.null)
+                total = integers(np.where(total.null, 0, total.data))
+            columns[choice] = total.data
+        return Linear(columns, tuple(sums.terms), sums.constant)
+
+    def _collect(self, node: Expr, factor: int, sums: _Sums) -> None:
+        """Adds `factor * node` to the sums, splitting it until every part is about one choice."""
+        choices = choices_of(node)
+        if isinstance(node, ex.Literal):
+            sums.constant += factor * int(node.value)
+        elif len(choices) <= 1:
+            choice = self._choice(node) if choices else 0
+            sums.parts.setdefault(choice, []).append((node, factor))
+        elif isinstance(node, ex.Sum):
+            for term in node.terms:
+                self._collect(term, factor, sums)
+        elif isinstance(node, ex.Scaled):
+            self._collect(node.term, factor * node.factor, sums)
+        elif isinstance(node, ex.Product) and isinstance(node.right, ex.Literal):
+            self._collect(node.left, factor * int(node.right.value), sums)
+        elif isinstance(node, ex.Product) and isinstance(node.left, ex.Literal):
+            self._collect(node.right, factor * int(node.left.value), sums)
+        elif isinstance(node, ex.Count):
+            for arg in node.args:
+                single = ex.Count((arg,), node.type, arg.span)
+                if len(choices_of(arg)) <= 1:
+                    self._collect(single, factor, sums)
+                else:
+                    sums.terms.append(self._term(single, factor))
+        elif isinstance(node, ex.DaysBetween):
+            self._collect(node.end, factor, sums)
+            self._collect(node.start, -factor, sums)
+        elif isinstance(node, ex.Relation):
+            sums.terms.append(self._term(node, factor))
+        else:
+            shown = self.text.text[node.span.start : node.span.end]
+            raise self._refused(node, f"'{shown}' mixes choices in a way that is not linear")
+
+    def _refused(self, node: Expr, reason: str) -> ExpressionError:
+        return self.text.error(f"not supported, because {reason}", node.span)
+
+    def _term(self, node: Expr, factor: int) -> Term:
+        """A number that depends on few distinct values of several choices; combinations without a value are forbidden."""
+        choices, codes, values = self._over_codes(node)
+        if values.null is not None:
+            if self.constraint is not None:
+                allowed = ~values.null.reshape([number for _, number in codes])
+                self.lowering.tables.append(Table(self.constraint, choices, tuple(code for code, _ in codes), allowed))
+            values = integers(np.where(values.null, 0, values.data))
+        wide = max(abs(values.low), abs(values.high)) * abs(factor)
+        scaled = values.data * factor if wide < 2**62 else None
+        if scaled is None:
+            raise self._refused(node, f"its values reach {wide}")
+        return Term(choices, tuple(code for code, _ in codes), scaled.reshape([number for _, number in codes]))
+
+    # equations and tables
+
+    def _link(self, left: int, first: Values, right: int, second: Values) -> None:
+        """Codes that are equal exactly where the two values are equal and known."""
+        if first.words is not None and second.words is not None and first.words is not second.words:
+            known = {word: code for code, word in enumerate(first.words)}
+            mapped = np.array([known.get(word, len(known) + code) for code, word in enumerate(second.words)], np.int64)
+            second = Values(mapped[second.data] if len(mapped) else second.data, second.null)
+        nulls = [
+            np.zeros(len(side.data), np.bool_) if side.null is None else side.null for side in (first, second)
+        ]
+        both = Values(np.concatenate([first.data.astype(np.int64), second.data.astype(np.int64)]))
+        codes, _ = factorized(both)
+        codes = np.where(np.concatenate(nulls), -1, codes)
+        if self.constraint is not None:
+            parts = (codes[: len(first.data)], codes[len(first.data) :])
+            self.lowering.links.append(Link(self.constraint, (left, right), parts))
+
+    def _table(self, node: Expr) -> None:
+        """The condition, evaluated once for every combination of the distinct values that it depends on."""
+        numbers = [leaf for leaf in self._leaves(node) if leaf.type.kind == "number" and not self._is_argument(node, leaf)]
+        unequal = isinstance(node, ex.Compare) and node.op == "!="
+        if numbers and not unequal:
+            raise self._refused(node, "a comparison of sums stands under or, not or another function")
+        choices, codes, values = self._over_codes(node)
+        allowed = values.true().reshape([number for _, number in codes])
+        if self.constraint is not None:
+            self.lowering.tables.append(Table(self.constraint, choices, tuple(code for code, _ in codes), allowed))
+
+    def _is_argument(self, node: Expr, leaf: Expr) -> bool:
+        return any(leaf in part.args for part in ex.walk(node) if isinstance(part, ex.Relation))
+
+    def _over_codes(self, node: Expr) -> tuple[tuple[int, ...], list[tuple[Ints, int]], Values]:
+        """Choices, their codes and code numbers, and the node's value for every combination of codes (row-major)."""
+        leaves: dict[int, list[Expr]] = {}
+        for leaf in self._leaves(node):
+            leaves.setdefault(self._choice(leaf), []).append(leaf)
+        choices = tuple(sorted(leaves))
+        known = {choice: [self._evaluate(leaf, choice) for leaf in leaves[choice]] for choice in choices}
+        codes = [combined([factorized(values) for values in known[choice]]) for choice in choices]
+        size = int(np.prod([number for _, number in codes], dtype=object))
+        if size > MAX_TABLE:
+            raise self._refused(node, f"it depends on {size} combinations of values")
+        grids = np.meshgrid(*(np.arange(number) for _, number in codes), indexing="ij")
+        at: dict[int, Values] = {}
+        for choice, (code, number), grid in zip(choices, codes, grids, strict=True):
+            first = np.zeros(number, np.int64)
+            first[code] = np.arange(len(code))
+            rows = first[grid.ravel()]
+            at.update((id(leaf), values.take(rows)) for leaf, values in zip(leaves[choice], known[choice], strict=True))
+        evaluator = Evaluator(
+            size, lambda column: at[id(column)], self.lowering.dataset, self.lowering.problem.world, self.text, at
+        )
+        return choices, codes, evaluator.values(node)

@@ -1,0 +1,54 @@
+"""Where a value stands among all feasible plans of a task."""
+
+from __future__ import annotations
+
+from ..datasets.opening import Dataset
+from ..schemas.canonical import narrow, wide
+from ..schemas.certificate import Certificate, distribution_pairs
+from ..schemas.problem import Problem
+from ..schemas.verdict import Standing
+
+
+def standing(certificate: Certificate, value: int) -> Standing | None:
+    """Read from the certificate's distribution, without any engine; None when it has none."""
+    claim = certificate.claims.distribution
+    if claim is None:
+        return None
+    sign = -1 if certificate.objective.sense == "maximize" else 1
+    better = tied = worse = 0
+    for other, number in distribution_pairs(claim):
+        if other == value:
+            tied += number
+        elif sign * other < sign * value:
+            better += number
+        else:
+            worse += number
+    return _standing(better, tied, worse)
+
+
+def scan_standing(problem: Problem, data: Dataset, certificate: Certificate, value: int) -> Standing | None:
+    """Counted by the scan, for tasks with too many values to list; None when the total or a count is out of reach."""
+    from .lower import lower  # on first use: most certificates have a distribution
+    from .outcome import Limits
+    from .scan import count_up_to
+
+    claim = certificate.claims.count
+    if claim is None or claim.at_least != claim.at_most:
+        return None
+    total = narrow(claim.at_least)
+    model = lower(problem, data, certificate.scope.within).model
+    model = model.kept(range(len(model.names)))
+    own = -value if model.maximize else value
+    below, up_to = (count_up_to(model, bound, Limits()) for bound in (own - 1, own))
+    if below is None or up_to is None:
+        return None
+    return _standing(below, up_to - below, total - up_to)
+
+
+def in_top(standing: Standing, percent: int) -> bool:
+    """Whether the value is in the top `percent` of the feasible plans: fewer than that share are better."""
+    return 100 * narrow(standing.better) < percent * narrow(standing.total)
+
+
+def _standing(better: int, tied: int, worse: int) -> Standing:
+    return Standing(better=wide(better), tied=wide(tied), worse=wide(worse), total=wide(better + tied + worse))
