@@ -5,9 +5,6 @@ may rely on exact types, known values and unique keys. Files are read through py
 to numpy import pandas (0.5 s).
 """
 
-# pyarrow has no type stubs
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 import datetime
@@ -226,9 +223,9 @@ def _not_finite(file: Any, column: str) -> str:
 
 def _column(data: Any, kind: Type) -> Column:
     """A column of the right Arrow type, its chunks joined."""
-    if kind.kind == "string":
-        return _strings(data.unify_dictionaries().combine_chunks(), kind)
     array = data.combine_chunks()
+    if kind.kind == "string":
+        return _strings(array, kind)
     null = _nulls(array)
     values = _bits(array, 1) if kind.kind == "bool" else _fixed(array, "i").astype(np.int64)
     if null is not None:

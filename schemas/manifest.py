@@ -232,6 +232,10 @@ class ManifestFile:
         """The tables and relations with `parameters` in their expressions; raises ManifestError or ExpressionError."""
         return _Binder(self, parameters).world()
 
+    def sample(self) -> World:
+        """The world with some value for every parameter: for what does not depend on them."""
+        return self.bind({name: _sample(spec) for name, spec in self.manifest.parameters.items()})
+
     def parameter(self, name: str, value: int | str | bool) -> ex.Literal:
         """The value of a parameter as a typed literal; ValueError with a sentence when it does not fit."""
         return _parameter(self.manifest.parameters[name], value)
@@ -242,7 +246,7 @@ def load_manifest(path: Path) -> ManifestFile:
     source = load_source(path, ManifestError)
     found = ManifestFile(validate(Manifest, source, ManifestError), source)
     raise_all(list(_faults(found)))
-    found.bind({name: _sample(spec) for name, spec in found.manifest.parameters.items()})
+    found.sample()
     return found
 
 

@@ -18,19 +18,28 @@ import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
-import pyarrow.compute as pc
+from pyarrow import compute
 from pyarrow.parquet import ParquetFile
 
 from ..schemas import expression as ex
 from ..schemas.canonical import narrow, wide
-from ..schemas.certificate import Certificate, Claims, Evidence, Grade, distribution_pairs
+from ..schemas.certificate import (
+    Certificate,
+    Claims,
+    Evidence,
+    Grade,
+    IncumbentClaim,
+    OptimumClaim,
+    distribution_pairs,
+)
 from ..schemas.errors import InputError, InputErrors, TableError, Where
 from ..schemas.expression import Expr, choices_of, split_and, walk
-from ..schemas.manifest import Derived, Referenced, RelationTable, Stored, Table
+from ..schemas.manifest import Derived, Referenced, Stored, Table
 from ..schemas.offer_id import IdTemplate, id_text, is_id_text
 from ..schemas.plan import Plan
 from ..schemas.problem import Problem, structure
@@ -39,6 +48,8 @@ from ..schemas.units import WEEKDAYS, Type, day_of_month, format_value, parse_da
 from ..schemas.verdict import Violation
 
 WORK_LIMIT = 20_000_000
+
+pc: Any = compute  # Arrow makes these functions at run time, so type checkers do not see them
 
 Value = int | str | None  # truth values are True, False and None; what a type calls nullable may be None
 Function = Callable[[Any], Value]  # of a row number, or of a tuple of values
@@ -71,19 +82,15 @@ def _read(path: Path, types: Mapping[str, Type], key: Sequence[str]) -> _File:
     where = Where(str(path))
     try:
         file = ParquetFile(path)
-        names = file.schema_arrow.names
-        wrong = next((name for name in types if names.count(name) != 1), None)
-        if wrong is None:
-            table = file.read(columns=list(types))
-            arrays = {name: _plain(table.column(name)) for name in types}
-            for array in arrays.values():
-                array.validate(full=True)
+        for name in types:
+            if (times := file.schema_arrow.names.count(name)) != 1:
+                raise TableError(f"there are {times} columns '{name}', one is needed", where=where)
+        table = file.read(columns=list(types))
+        arrays = {name: _plain(table.column(name)) for name in types}
     except FileNotFoundError:
         raise TableError("the file is missing", where=where) from None
     except (OSError, ValueError, pa.ArrowException) as fault:
         raise TableError(f"not a readable Parquet file: {fault}", where=where) from None
-    if wrong is not None:
-        raise TableError(f"there are {names.count(wrong)} columns '{wrong}', one is needed", where=where)
     for name, kind in types.items():
         _check_column(name, arrays[name], kind, where)
     if _first_out_of_order(arrays, key) >= 0:
@@ -105,7 +112,9 @@ def _plain(column: Any) -> Any:
         column = column.cast(kind)
     if pa.types.is_string(kind) or pa.types.is_string_view(kind):
         column = column.cast(pa.large_string())
-    return column.combine_chunks()
+    array = column.combine_chunks()
+    array.validate(full=True)  # UTF-8 among others
+    return array
 
 
 def _check_column(name: str, array: Any, kind: Type, where: Where) -> None:
@@ -196,7 +205,7 @@ def compiled(
 ) -> Function:
     """A function from whatever the functions of `column` take to the value of the expression, None for unknown.
 
-    It raises TableError for a quotient whose denominator is zero. `and` and `or` stop at the first argument that decides.
+    It raises TableError for a quotient whose denominator is zero. `and` and `or` stop at the first part that decides.
     """
     if isinstance(node, ex.Literal):
         constant = node.value
@@ -217,9 +226,7 @@ def compiled(
     return lambda row: None if None in (values := [part(row) for part in parts]) else combine(*values)
 
 
-def _lenient(
-    node: Expr, parts: list[Function], relations: Mapping[str, Mapping[tuple[Value, ...], Value]]
-) -> Function:
+def _lenient(node: Expr, parts: list[Function], relations: Mapping[str, Mapping[tuple[Value, ...], Value]]) -> Function:
     """The nodes that can be known although a part is unknown, and relations."""
     if isinstance(node, ex.Known):
         return lambda row: parts[0](row) is not None
@@ -256,7 +263,7 @@ def _strict(node: Expr) -> Callable[..., Value]:
         case ex.Extreme(largest=largest):
             return max if largest else min
         case ex.Absolute():
-            return abs
+            return lambda value: abs(value)  # noqa: PLW0108
         case ex.DaysBetween():
             return lambda start, end: end - start
         case ex.Weekday():
@@ -279,7 +286,7 @@ def _quotient(top: int, bottom: int, up: bool) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Offers:
-    """The rows of a table that can be picked: those that satisfy its `require`. `rows` finds them by their id's values."""
+    """The rows of a table that satisfy its `require`, by the values of the columns that their ids are made of."""
 
     parts: tuple[Function, ...]
     rows: Mapping[tuple[Value, ...], int]
@@ -441,7 +448,8 @@ def open_data(folder: Path, problem: Problem) -> Data:
             lost = set(files[name].values(column)) - data.by_key(target).keys()
             if lost:
                 shown = format_value(min(lost, key=lambda value: (str(type(value)), value)), table.fields[column].type)
-                raise TableError(f"'{column}' refers to {shown}, which is no key of '{target}'", where=Where(table.file))
+                where = Where(str(folder / table.file))
+                raise TableError(f"'{column}' refers to {shown}, which is no key of '{target}'", where=where)
     return data
 
 
@@ -483,8 +491,12 @@ def evaluate(problem: Problem, data: Data, plan: Plan) -> Evaluation:
     if unknown:
         return Evaluation(None, (), tuple(unknown))
 
+    def column(part: ex.Column) -> Function:
+        look, row = data.column(problem.choices[part.choice], part.column), rows[part.choice]
+        return lambda _: look(row)
+
     def value(node: Expr) -> Value:
-        return compiled(node, lambda part: _at(data, problem.choices[part.choice], part, rows[part.choice]), data.facts)(0)
+        return compiled(node, column, data.facts)(None)
 
     violations: list[Violation] = []
     for constraint in problem.constraints:
@@ -492,22 +504,15 @@ def evaluate(problem: Problem, data: Data, plan: Plan) -> Evaluation:
         if failing:
             detail = "; ".join(_explained(atom, constraint.text, value) for atom in failing)
             amount = _missed_by(failing[0], value) if len(failing) == 1 else None
-            if amount is None:
-                violations.append(Violation(constraint=constraint.name, detail=detail))
-            else:
-                kind = next(ex.children(failing[0])).type
-                found = Violation(constraint=constraint.name, detail=detail, amount=wide(amount), unit=kind.unit, scale=kind.scale)
-                violations.append(found)
+            kind = next(ex.children(failing[0])).type if amount is not None else Type("number")
+            missed = None if amount is None else wide(amount)
+            violations.append(
+                Violation(constraint=constraint.name, detail=detail, amount=missed, unit=kind.unit, scale=kind.scale)
+            )
     result = value(problem.objective.expr)
     if result is None and not violations:
         raise TableError("the objective of a feasible plan is unknown")
     return Evaluation(None if result is None else int(result), tuple(violations), ())
-
-
-def _at(data: Data, table: str, column: ex.Column, row: int) -> Function:
-    """The column at one row, whatever it is asked for."""
-    look = data.column(table, column.column)
-    return lambda _: look(row)
 
 
 def _missed_by(atom: Expr, value: Callable[[Expr], Value]) -> int | None:
@@ -535,8 +540,9 @@ def _explained(atom: Expr, text: ExpressionText, value: Callable[[Expr], Value])
     for part in walk(atom):
         if isinstance(part, ex.Column):
             found = value(part)
-            day = f" ({WEEKDAYS[weekday_index(int(found))]})" if found is not None and structure(part) in weekdays else ""
-            facts[_quoted(part, text)] = f"{format_value(found, part.type)}{day}"
+            facts[_quoted(part, text)] = format_value(found, part.type)
+            if structure(part) in weekdays and found is not None:
+                facts[_quoted(part, text)] += f" ({WEEKDAYS[weekday_index(int(found))]})"
     outcome = "is unknown" if value(atom) is None else "fails"
     listed = ", ".join(f"{name} is {shown}" for name, shown in facts.items())
     return f"{_quoted(atom, text)} {outcome}" + (f": {listed}" if listed else "")
@@ -553,8 +559,8 @@ def _why_no_offer(data: Data, table: Table, values: tuple[Value, ...] | None) ->
     """Why no offer has an id with these values: the part of it that fits no row, or the `require` that a row fails."""
     name, template = table.name, data.template(table.name)
     if values is None:
-        shown = [("[{}{{{}}}]" if part.optional else "{}{{{}}}").format(part.before, part.column) for part in template.parts]
-        return f"its ids have the form {''.join(shown)}"
+        shown = [(f"{part.before}{{{part.column}}}", part.optional) for part in template.parts]
+        return "its ids have the form " + "".join(f"[{text}]" if optional else text for text, optional in shown)
     wanted = dict(zip(template.columns, values, strict=True))
     fitting: Sequence[int] = data.rows(name)
     all_but: dict[str, Sequence[int]] = {}  # the rows that have every value but that of this part
@@ -643,8 +649,8 @@ def recompute(
     for choice, table in problem.choices.items():
         rows: Iterable[int] = data.offers(table).rows.values()
         if within is not None and choice in within:
-            rows = [row for offer in set(within[choice]) if (row := data.find(table, offer)) is not None]
-        own = [atom for atom in atoms if choices_of(atom) == {choice}]
+            rows = [row for offer in dict.fromkeys(within[choice]) if (row := data.find(table, offer)) is not None]
+        own = [atom for atom in atoms if choices_of(atom) == frozenset({choice})]
         for atom in sorted(own, key=lambda atom: len(data.bases(table, atom))):  # those of one column are looked up
             holds = data.function(table, atom)
             rows = [row for row in rows if holds(row) is True]
@@ -689,7 +695,7 @@ def _slots(expressions: Iterable[Expr], choices: frozenset[str]) -> _Slots:
 
 
 def _lifted(node: Expr, choices: frozenset[str], slots: _Slots, offset: int) -> Expr:
-    """The node with every largest part that reads `choices` only replaced by a column: the place of its value in a state.
+    """The node with every largest part that reads only `choices` replaced by a column, the place of its value in a state.
 
     The terms of a sum that read these choices are one part, their sum; likewise for `and`, `or`, `min`, `max` and
     `count`. So wishes that are met equally often, and prices with equal sums, become one state.
@@ -743,9 +749,7 @@ def _joined(blocks: Mapping[str, _Block], joint: list[Expr], objective: Expr, da
     return left
 
 
-def _pairs(
-    left: _Block, right: _Block, due: list[Expr], slots: _Slots, place: int, data: Data, work: _Work
-) -> _States:
+def _pairs(left: _Block, right: _Block, due: list[Expr], slots: _Slots, place: int, data: Data, work: _Work) -> _States:
     """The states of both blocks together that satisfy what is `due`; the ids of `right` go to `place` in file order.
 
     Equalities between the sides are looked up. Conditions over few distinct values are tried once for each pair of
@@ -760,8 +764,12 @@ def _pairs(
     coarse: list[tuple[Function, list[int], list[int]]] = []
     fine: list[Function] = []
     for atom in map(lift, due):
-        if isinstance(atom, ex.Compare) and atom.op == "==" and isinstance(atom.left, ex.Column) and isinstance(atom.right, ex.Column):
-            first, second = sorted((int(atom.left.column), int(atom.right.column)))
+        if (
+            isinstance(atom, ex.Compare)
+            and atom.op == "=="
+            and all(isinstance(x, ex.Column) for x in ex.children(atom))
+        ):
+            first, second = sorted(int(x.column) for x in walk(atom) if isinstance(x, ex.Column))
             keys.append((first, second - width))
             continue
         places = {int(part.column) for part in walk(atom) if isinstance(part, ex.Column)}
@@ -855,43 +863,188 @@ def replay(
 ) -> Report:
     """What holds of a certificate for this problem and data: nothing in it is trusted, everything is computed anew.
 
-    `dataset` and `manifest_digest` are name and digest of the manifest that the problem was posed on. `work_limit` counts
-    combinations, not seconds, so that equal inputs give equal reports. Raises TableError as `recompute` does; the
+    `dataset` and `manifest_digest` are name and digest of the manifest that the problem was posed on. `work_limit`
+    counts combinations, not seconds, so that equal inputs give equal reports. Raises TableError as `recompute` does; the
     certificate's own digest and spelling are checked where it is read (`read_certificate`).
     """
     claims, scope = certificate.claims, certificate.scope
+    kind, facts = problem.objective.type, certificate.dataset
     sense = "maximize" if problem.objective.maximize else "minimize"
-    kind = problem.objective.type
-    facts = certificate.dataset
-    compared: dict[str, list[tuple[str, Any, Any]]] = {
-        "task": [("id", certificate.task.id, problem.id), ("digest", certificate.task.digest, problem.digest)],
-        "dataset": [
-            ("name", facts.name, dataset),
-            ("manifest", facts.manifest, manifest_digest),
-            *_entries("table", facts.tables, data.digests),
-            *_entries("relation", facts.relations, data.relation_digests),
-        ],
-        "objective": [
-            ("sense", certificate.objective.sense, sense),
-            ("unit", certificate.objective.unit, kind.unit),
-            ("scale", certificate.objective.scale, kind.scale),
-        ],
-    }
-    findings = [_differences(claim, entries) for claim, entries in compared.items()]
+    task = _differences({"id": problem.id, "digest": problem.digest}, certificate.task.model_dump())
+    named = {"name": facts.name, "manifest": facts.manifest}
+    world = _differences({"name": dataset, "manifest": manifest_digest}, named)
+    world += _differences(data.digests, facts.tables) + _differences(data.relation_digests, facts.relations)
+    goal = _differences({"sense": sense, "unit": kind.unit, "scale": kind.scale}, certificate.objective.model_dump())
     try:
         posed = problem if scope.constraints is None else problem.restrict(scope.constraints)
-        faults = _scope_faults(scope.within or {}, problem, data)
+        limits = [f"no choice '{name}'" for name in scope.within or {} if name not in problem.choices]
+        picks = [(name, offer) for name, ids in (scope.within or {}).items() for offer in ids]
+        lost = [offer for name, offer in picks if not limits and data.find(problem.choices[name], offer) is None]
+        limits += [f"no offer '{offer}'" for offer in lost]
     except (InputError, InputErrors) as fault:
-        posed, faults = problem, [str(fault)]
-    findings.append(_finding("scope", faults))
-    if any(finding.state == "refuted" for finding in findings):
+        posed, limits = problem, [str(fault)]
+    groups = {"task": task, "dataset": world, "objective": goal, "scope": limits}
+    findings = [_finding(claim, faults) for claim, faults in groups.items()]
+    if task or world or goal or limits:
         about = "the certificate is about something else"
         return Report((*findings, *(Finding(name, "not recomputed", about) for name in claims.graded())))
-    witness = _witness(posed, data, claims, scope.within or {})
+    plan = claims.optimum or claims.incumbent
+    doubts = _doubts(posed, data, plan, scope.within or {}) if plan is not None else []
+    if plan is not None:
+        findings.append(_finding("witness", doubts))
     truth = recompute(posed, data, scope.within, work_limit)
-    contradictions = _contradictions(claims, problem.objective.maximize)
+    wrong: dict[str, list[str]] = {name: [] for name in claims.graded()}
+    for name, sentence in _contradictions(claims, problem.objective.maximize):
+        wrong.setdefault(name, []).append(sentence)
+    for name, sentence in _mistakes(claims, truth, problem.objective.maximize) if truth is not None else ():
+        wrong[name].append(sentence)
+    for name, faults in wrong.items():
+        if name in ("optimum", "incumbent"):
+            faults.extend(doubts)
+        if faults:
+            findings.append(_finding(name, faults))
+        elif name == "status" and claims.status.value == "unknown":
+            findings.append(Finding(name, "not recomputed", "unknown claims nothing"))
+        elif truth is not None or (name == "status" and plan is not None and not doubts):
+            findings.append(Finding(name, "confirmed", "recomputed" if truth is not None else "by its plan"))
+        else:
+            findings.append(Finding(name, "not recomputed", f"it takes more than {work_limit:,} steps"))
+    odd = [sentence for entry in certificate.evidence for sentence in _odd(entry, claims, problem.objective.maximize)]
+    return Report((*findings, _finding("evidence", odd)))
+
+
+def _finding(claim: str, faults: Sequence[str]) -> Finding:
+    return Finding(claim, "refuted", "; ".join(faults)) if faults else Finding(claim, "confirmed", "as it says")
+
+
+def _differences(found: Mapping[str, Any], claimed: Mapping[str, Any]) -> list[str]:
+    """A sentence for every entry that the certificate has otherwise, lacks, or has in excess."""
+    names = sorted({*found, *claimed})
+    pairs = ((name, found.get(name), claimed.get(name)) for name in names)
+    return [f"{name} is {here}, the certificate says {there}" for name, here, there in pairs if here != there]
+
+
+def _numbers(claim: OptimumClaim) -> dict[str, Any]:
+    """The claim's content with plain integers."""
+    runner_up = None if claim.runner_up is None else narrow(claim.runner_up)
+    return {"value": narrow(claim.value), "plan": claim.plan, "tied": narrow(claim.tied), "runner_up": runner_up}
+
+
+def _doubts(
+    problem: Problem, data: Data, claim: OptimumClaim | IncumbentClaim, within: Mapping[str, Collection[str]]
+) -> list[str]:
+    """Why a claimed plan is not feasible, or has another value."""
+    found = evaluate(problem, data, claim.plan)
+    faults = [*found.unknown, *(f"{item.constraint}: {item.detail}" for item in found.violations)]
+    outside = [] if found.unknown else [name for name, ids in within.items() if claim.plan.picks[name][0].id not in ids]
+    faults += [f"the pick for {name} is not within the scope" for name in outside]
+    if found.feasible and found.value != narrow(claim.value):
+        faults.append(f"its plan has the value {found.value}, the certificate says {claim.value}")
+    return faults
+
+
+def _mistakes(claims: Claims, truth: Feasible, maximize: bool) -> Iterator[tuple[str, str]]:
+    """The claims that the recomputed truth refutes, and how."""
+    solvable = "solvable" if truth.values else "unsolvable"
+    if claims.status.value not in (solvable, "unknown"):
+        yield "status", f"the task is {solvable}"
+    (best, tied), runner_up = truth.values[0] if truth.values else (None, 0), [value for value, _ in truth.values[1:2]]
+    if claims.optimum is not None:
+        found = {"value": best, "plan": truth.plan, "tied": tied, "runner_up": runner_up[0] if runner_up else None}
+        yield from (("optimum", sentence) for sentence in _differences(found, _numbers(claims.optimum)))
+    if claims.incumbent is not None and best is not None and _better(best, narrow(claims.incumbent.bound), maximize):
+        yield "incumbent", f"the optimum {best} is better than the bound"
+    if claims.count is not None and not narrow(claims.count.at_least) <= truth.count <= narrow(claims.count.at_most):
+        yield "count", f"{truth.count} plans are feasible"
+    if claims.distribution is not None and distribution_pairs(claims.distribution) != list(truth.values):
+        yield "distribution", "the feasible plans have other values or counts"
+
+
+def _better(first: int, second: int, maximize: bool) -> bool:
+    return first > second if maximize else first < second
+
+
+def _contradictions(claims: Claims, maximize: bool) -> Iterator[tuple[str, str]]:
+    """Claims that cannot all be true, or do not come together, whatever the data are."""
+    status, optimum, incumbent = claims.status.value, claims.optimum, claims.incumbent
+    if (status == "unknown") != (claims.status.reason is not None):
+        yield "status", "a reason comes with an unknown status, and with no other"
+    if status != "solvable":
+        made = [name for name in ("optimum", "incumbent", "distribution") if getattr(claims, name) is not None]
+        yield from ((name, f"a task of status {status} has none") for name in made)
+    elif (optimum is None) == (incumbent is None):
+        yield "status", "a solvable task has either an optimum or an incumbent"
+    low, high = (narrow(claims.count.at_least), narrow(claims.count.at_most)) if claims.count else (0, None)
+    if low < 0 or (high is not None and high < low):
+        yield "count", "the interval is empty or negative"
+    if claims.count and {"solvable": high == 0, "unsolvable": high != 0, "unknown": low > 0 or high == 0}[status]:
+        yield "count", f"it does not fit the status {status}"
+    if optimum is not None:
+        value, tied = narrow(optimum.value), narrow(optimum.tied)
+        if tied < 1 or (high is not None and tied > high):
+            yield "optimum", "as many plans cannot be tied"
+        if optimum.runner_up is not None and not _better(value, narrow(optimum.runner_up), maximize):
+            yield "optimum", "the runner-up is not worse"
+        if (tied < low and optimum.runner_up is None) or (tied == high and optimum.runner_up is not None):
+            yield "optimum", "the number of feasible plans does not fit the runner-up"
+    if incumbent is not None and _better(narrow(incumbent.value), narrow(incumbent.bound), maximize):
+        yield "incumbent", "the value is better than the bound"
+    if claims.distribution is not None:
+        pairs = distribution_pairs(claims.distribution)
+        values = [value for value, _ in pairs]
+        if any(not _better(*both, maximize) for both in pairwise(values)) or any(number < 1 for _, number in pairs):
+            yield "distribution", "the values are not in order, best first, each with at least one plan"
+        if low != high or sum(number for _, number in pairs) != low:
+            yield "distribution", "it does not add up to an exact count"
+        start = [_numbers(optimum)[name] for name in ("value", "tied", "runner_up")] if optimum else []
+        if [*pairs[:1], *values[1:2]] != [tuple(start[:2]), *(item for item in start[2:] if item is not None)]:
+            yield "distribution", "it does not begin with the optimum and the runner-up"
+
+
+_MEANING = {"optimal": "solvable", "feasible": "solvable", "infeasible": "unsolvable"}  # an unknown one means nothing
+
+
+def _odd(entry: Evidence, claims: Claims, maximize: bool) -> Iterator[str]:
+    """What an engine answered against the claims."""
+    if claims.status.value not in (_MEANING.get(entry.status, claims.status.value), "unknown"):
+        yield f"{entry.engine} answered {entry.status}"
+    if claims.optimum is not None and entry.value is not None:
+        value, optimum = narrow(entry.value), narrow(claims.optimum.value)
+        if _better(value, optimum, maximize) or (entry.status == "optimal" and value != optimum):
+            yield f"{entry.engine} answered the value {value}"
+    if claims.count is not None and entry.count is not None and entry.status in ("optimal", "infeasible"):
+        if not narrow(claims.count.at_least) <= narrow(entry.count) <= narrow(claims.count.at_most):
+            yield f"{entry.engine} answered the count {entry.count}"
+
+
+def grades(certificate: Certificate, report: Report) -> dict[str, Grade]:
+    """What the grade of each claim must be after a replay: proved where the checker confirmed the claim; else agreed
+    where two engines answered it alike, and nothing was refuted; else claimed. An unknown status is always claimed."""
+    claims, result = certificate.claims, dict[str, Grade]()
     for name in claims.graded():
-        faults = contradictions.get(name, [])
-        if truth is not None:
-            faults = faults + _false(name, claims, truth, problem.objective.maximize)
-        known = truth is not None and claims.status.value != "unknown"
+        engines = {entry.engine for entry in certificate.evidence if _answers(entry, name, claims)}
+        witnessed = report.confirmed("witness") or claims.status.value != "solvable"
+        agreed = len(engines) > 1 and witnessed and not report.refuted
+        result[name] = Grade.PROVED if report.confirmed(name) else Grade.AGREED if agreed else Grade.CLAIMED
+    return result
+
+
+def _answers(entry: Evidence, name: str, claims: Claims) -> bool:
+    """Whether an engine answered the claim as it stands. None answers a bound or a distribution in the evidence."""
+    if name == "status":
+        return _MEANING.get(entry.status) == claims.status.value
+    if name == "optimum" and claims.optimum is not None:
+        return entry.status == "optimal" and entry.value == claims.optimum.value
+    if name == "count" and claims.count is not None and claims.count.at_least == claims.count.at_most:
+        return claims.count.at_least == (0 if entry.status == "infeasible" else entry.count)
+    return False
+
+
+def wrong_grades(certificate: Certificate, report: Report) -> tuple[Finding, ...]:
+    """A refuted finding for every claim whose grade in the certificate is not what `grades` says."""
+    given = certificate.claims.graded()
+    return tuple(
+        Finding(name, "refuted", f"the grade must be {grade}, the certificate says {given[name]}")
+        for name, grade in grades(certificate, report).items()
+        if grade != given[name]
+    )

@@ -1,22 +1,21 @@
-"""The digest of a table against a naive reading of docs/formats.md, golden values, and what it must and must not see."""
+"""The logical content of a table and its digest, against golden values and a naive reading of docs/formats.md."""
 
 from __future__ import annotations
 
 import datetime
 import hashlib
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from cobench.datasets.table import Column, OfferTable, read_table
+from cobench.schemas.units import Type
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from cobench.datasets.table import read_table
-from cobench.schemas.units import Type
 
 Row = dict[str, Any]
 ARROW = {"bool": pa.bool_(), "string": pa.string(), "date": pa.date32(), "time": pa.int64(), "number": pa.int64()}
@@ -41,7 +40,7 @@ GOLDEN = "sha256:805adf78d903c5600d812d77ea2034f3f6d93d903687f71b978bdc78302c71a
 
 def naive(rows: list[Row], key: list[str], kinds: dict[str, str]) -> str:
     """The digest, one value at a time, from the text of docs/formats.md."""
-    zero = {"bool": False, "string": "", "date": datetime.date(1970, 1, 1), "time": 0, "number": 0}
+    zero: dict[str, Any] = {"bool": False, "string": "", "date": datetime.date(1970, 1, 1), "time": 0, "number": 0}
     rows = sorted(rows, key=lambda row: [row[k].encode() if isinstance(row[k], str) else row[k] for k in key])
     stream = b"cobench table 1\n" + struct.pack("<q", len(rows))
     for name in sorted(kinds, key=str.encode):
@@ -67,10 +66,21 @@ def arrow(rows: list[Row], kinds: dict[str, str]) -> pa.Table:
     return pa.table({name: pa.array([row[name] for row in rows], ARROW[kind]) for name, kind in kinds.items()})
 
 
-def digest_of(table: pa.Table, path: Path, key: list[str], kinds: dict[str, str], **options: Any) -> str:
+def open_table(table: pa.Table, path: Path, key: list[str], kinds: dict[str, Any], **options: Any) -> OfferTable:
     pq.write_table(table, path, **options)
-    types = {name: Type(kind, nullable=name not in key) for name, kind in kinds.items()}  # type: ignore[arg-type]
-    return read_table(path, "stays", key, types).digest
+    return read_table(path, "stays", key, {name: Type(kind, nullable=name not in key) for name, kind in kinds.items()})
+
+
+def digest_of(table: pa.Table, path: Path, key: list[str], kinds: dict[str, str], **options: Any) -> str:
+    return open_table(table, path, key, kinds, **options).digest
+
+
+def columns_of(table: pa.Table, path: Path, key: list[str], kinds: dict[str, str]) -> Mapping[str, Column]:
+    return open_table(table, path, key, kinds).columns
+
+
+def listed(column: Column) -> list[bool | int | str | None]:
+    return [column.value(row) for row in range(len(column.values))]
 
 
 def test_golden_digest(tmp_path: Path) -> None:
@@ -79,11 +89,10 @@ def test_golden_digest(tmp_path: Path) -> None:
 
 
 def test_digest_of_a_stream_written_by_hand(tmp_path: Path) -> None:
-    stream = (
-        b"cobench table 1\n" b"\x02\0\0\0\0\0\0\0"
-        b"\x01\0\0\0\0\0\0\0" b"a" b"n" b"\x00" b"\xff\xff\xff\xff\xff\xff\xff\xff" b"\x05\0\0\0\0\0\0\0"
-        b"\x01\0\0\0\0\0\0\0" b"b" b"s" b"\x01" b"\x00\x01" b"\x02\0\0\0\0\0\0\0" b"\0\0\0\0\0\0\0\0" b"\xc3\xa9"
-    )  # fmt: skip
+    one, two, none = b"\1\0\0\0\0\0\0\0", b"\2\0\0\0\0\0\0\0", b"\0\0\0\0\0\0\0\0"
+    stream = b"cobench table 1\n%b" % two
+    stream += b"%ban\0%b%b" % (one, b"\xff" * 8, b"\5\0\0\0\0\0\0\0")  # a: a number, no null, -1 and 5
+    stream += b"%bbs\1\0\1%b%b\xc3\xa9" % (one, two, none)  # b: text, the second null, lengths 2 and 0
     kinds = {"b": "string", "a": "number"}
     table = arrow([{"a": 5, "b": None}, {"a": -1, "b": "é"}], kinds)
     assert digest_of(table, tmp_path / "t.parquet", ["a"], kinds) == "sha256:" + hashlib.sha256(stream).hexdigest()
@@ -150,6 +159,40 @@ def test_digest_sees_names_types_and_missing_rows(tmp_path: Path) -> None:
         GOLDEN,
     }
     assert len(found) == 4
+
+
+def test_rows_come_in_the_order_of_the_key(tmp_path: Path) -> None:
+    texts = ["é", "z", "\uffee", "😀", "Z", "é"]
+    days = [DAY + datetime.timedelta(number) for number in (0, 1, 2, 0, 1, 1)]
+    rows = [{"config": text, "night": day, "row": row} for row, (text, day) in enumerate(zip(texts, days, strict=True))]
+    kinds = {"config": "string", "night": "date", "row": "number"}
+    columns = columns_of(arrow(rows, kinds), tmp_path / "t.parquet", KEY, kinds)
+    assert listed(columns["config"]) == ["Z", "z", "é", "é", "\uffee", "😀"]  # by UTF-8 bytes
+    assert listed(columns["row"]) == [4, 1, 0, 5, 2, 3]
+
+
+def test_null_slots_are_zero_and_an_all_null_text_has_a_dictionary(tmp_path: Path) -> None:
+    kinds = {"k": "number", "n": "number", "d": "date", "b": "bool", "s": "string"}
+    rows = [{"k": 2} | dict.fromkeys("ndbs"), {"k": 1} | dict.fromkeys("ndbs")]
+    columns = columns_of(arrow(rows, kinds), tmp_path / "t.parquet", ["k"], kinds)
+    for name in "ndbs":
+        assert listed(columns[name]) == [None, None]
+        assert columns[name].values.tolist() == [0, 0]
+    assert columns["s"].dictionary == ("",)
+
+
+def test_a_table_may_be_empty(tmp_path: Path) -> None:
+    columns = columns_of(arrow([], KINDS), tmp_path / "t.parquet", KEY, KINDS)
+    assert [len(column.values) for column in columns.values()] == [0] * len(KINDS)
+    assert columns["config"].dictionary == ()
+
+
+def test_unused_and_repeated_dictionary_entries_do_not_count(tmp_path: Path) -> None:
+    texts = pa.DictionaryArray.from_arrays(pa.array([0, 3, 1], pa.int8()), pa.array(["b", "a", "unused", "b"]))
+    table = pa.table({"k": pa.array([1, 2, 3], pa.int64()), "t": texts})
+    columns = columns_of(table, tmp_path / "t.parquet", ["k"], {"k": "number", "t": "string"})
+    assert listed(columns["t"]) == ["b", "b", "a"]
+    assert columns["t"].dictionary == ("a", "b")
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)

@@ -91,7 +91,7 @@ def test_it_is_imported_from_where_it_was_installed(installed: Path, tmp_path: P
 
 
 def test_its_command_verifies_a_shipped_task(installed: Path, tmp_path: Path) -> None:
-    if not any((ROOT / name).exists() for name in ("cli.py", "cli/__init__.py")):
+    if not (ROOT / "cli" / "__init__.py").exists():
         pytest.skip("there is no command line yet")
     tasks = sorted(installed.parent.rglob("cobench/tasks/parks/*.yaml"))
     if not tasks:

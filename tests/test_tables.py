@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import subprocess
 import sys
+import zoneinfo
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-
 from cobench.datasets import opening
 from cobench.datasets.opening import Dataset, bundled, open_dataset
 from cobench.datasets.table import Column, OfferTable, read_table, row_of
@@ -22,14 +22,15 @@ from cobench.schemas.manifest import World
 from cobench.schemas.units import BOOL, COUNT, DATE, Type
 
 Arrays = dict[str, Any]
+TEXT = Type("string")
 DAYS = [datetime.date(2025, 8, day) for day in (1, 2, 3)]
 KEY = ["config", "night"]
 TYPES = {
-    "config": Type("string"),
+    "config": TEXT,
     "night": DATE,
     "price": Type("number", "USD", 100),
     "kind": Type("string", values=("cabin", "studio", "suite")),
-    "note": Type("string", nullable=True),
+    "note": Type("string", values=("loud", "quiet"), nullable=True),
     "pool": BOOL,
     "opens": Type("time"),
 }
@@ -62,154 +63,81 @@ def listed(column: Column) -> list[bool | int | str | None]:
 
 def test_a_good_table_is_read_with_exact_types(tmp_path: Path) -> None:
     table = read(write(tmp_path / "t.parquet", good()), id_columns=frozenset({"config"}))
-    columns = table.columns
-    assert table.rows == 3 and list(columns) == list(TYPES) and table.digest.startswith("sha256:")
-    assert listed(columns["config"]) == ["zion-1", "zion-1", "zion-2"] and columns["config"].dictionary == (
-        "zion-1",
-        "zion-2",
-    )
-    assert listed(columns["note"]) == [None, "quiet", None] and columns["note"].values.tolist() == [0, 0, 0]
-    assert listed(columns["price"]) == [10000, 12050, 8000] and listed(columns["pool"]) == [True, False, True]
-    assert listed(columns["opens"]) == [0, 450, 1439]
-    dtypes = {name: column.values.dtype for name, column in columns.items()}
-    assert dtypes["price"] == dtypes["night"] == dtypes["opens"] == np.int64
-    assert dtypes["config"] == np.int32 and dtypes["pool"] == np.bool_
-    assert columns["price"].null is None and columns["note"].null is not None
-
-
-def test_rows_come_in_the_order_of_the_key(tmp_path: Path) -> None:
-    texts = ["é", "z", "\uffee", "😀", "Z", "é"]
-    nights = [*DAYS, *DAYS[:2], DAYS[1]]
-    arrays = {"config": pa.array(texts), "night": pa.array(nights, pa.date32()), "row": pa.array(range(6), pa.int64())}
-    types = {"config": Type("string"), "night": DATE, "row": COUNT}
-    table = read_table(write(tmp_path / "t.parquet", arrays), "stays", KEY, types)
-    assert listed(table.columns["config"]) == ["Z", "z", "é", "é", "\uffee", "😀"]  # by UTF-8 bytes
-    assert listed(table.columns["row"]) == [4, 1, 0, 5, 2, 3]
-
-
-def test_null_slots_are_zero_and_an_all_null_text_has_a_dictionary(tmp_path: Path) -> None:
-    kinds = {"s": "string", "n": "number", "d": "date", "b": "bool"}
-    types = {"k": COUNT, **{name: Type(kind, nullable=True) for name, kind in kinds.items()}}  # type: ignore[arg-type]
-    arrow = {"s": pa.string(), "n": pa.int64(), "d": pa.date32(), "b": pa.bool_()}
-    arrays = {"k": pa.array([2, 1], pa.int64()), **{name: pa.array([None, None], kind) for name, kind in arrow.items()}}
-    columns = read_table(write(tmp_path / "t.parquet", arrays), "t", ["k"], types).columns
-    for name in kinds:
-        assert listed(columns[name]) == [None, None] and columns[name].values.tolist() == [0, 0]
-    assert columns["s"].dictionary == ("",)
-
-
-def test_a_table_may_be_empty(tmp_path: Path) -> None:
-    table = read(write(tmp_path / "t.parquet", {name: array.slice(0, 0) for name, array in good().items()}))
-    assert table.rows == 0 and table.columns["config"].dictionary == ()
-
-
-def test_unused_and_repeated_dictionary_entries_do_not_count(tmp_path: Path) -> None:
-    kinds = pa.DictionaryArray.from_arrays(pa.array([0, 3, 1], pa.int8()), pa.array(["suite", "cabin", "hut", "suite"]))
-    table = read(write(tmp_path / "t.parquet", {**good(), "kind": kinds}))
-    assert listed(table.columns["kind"]) == ["suite", "suite", "cabin"]
+    found = {name: (column.values.dtype, listed(column)) for name, column in table.columns.items()}
+    assert (table.name, table.rows, table.digest[:7]) == ("stays", 3, "sha256:")
+    assert found == {
+        "config": (np.int32, ["zion-1", "zion-1", "zion-2"]),
+        "night": (np.int64, [20301, 20302, 20301]),
+        "price": (np.int64, [10000, 12050, 8000]),
+        "kind": (np.int32, ["cabin", "suite", "cabin"]),
+        "note": (np.int32, [None, "quiet", None]),
+        "pool": (np.bool_, [True, False, True]),
+        "opens": (np.int64, [0, 450, 1439]),
+    }
+    assert [name for name, column in table.columns.items() if column.null is not None] == ["note"]
     assert table.columns["kind"].dictionary == ("cabin", "suite")
+    assert table.columns["note"].dictionary == ("quiet",)
 
 
-STAMP = datetime.datetime(2025, 8, 1, 22, 30)
+STAMP = datetime.datetime(2025, 8, 1, 22, 30)  # noqa: DTZ001  a local time of no zone is what is refused
 ZONED = pa.timestamp("us", "America/Denver")
-ZERO = pa.array([None, "", None], pa.string())
-WIDE = "x\x1b" + "y" * 200
-NUMBER_HINT = "store whole steps as int64: value * 10^digits"
+NUMBER = "store whole steps as int64: value * 10^digits"
 DATE_HINT = "a date is date32, without time and time zone"
-REFUSED: dict[str, tuple[Arrays, str, str]] = {
-    "float prices": (
-        {"price": pa.array([1.5, 2.0, 3.0])},
-        "stays.price: the file holds double, but a number in USD is stored as int64",
-        NUMBER_HINT,
-    ),
-    "NaN and infinity": (
-        {"price": pa.array([float("nan"), None, float("-inf")])},
-        "double (2 of its values NaN or infinite), but",
-        NUMBER_HINT,
-    ),
-    "float32": ({"price": pa.array([1, 2, float("inf")], pa.float32())}, "float (1 of its values NaN", NUMBER_HINT),
-    "all-null floats": ({"price": pa.array([None] * 3, pa.float64())}, "the file holds double, but", NUMBER_HINT),
-    "decimals": ({"price": pa.array([1, 2, 3]).cast(pa.decimal128(22, 2))}, "holds decimal128(22, 2)", NUMBER_HINT),
-    "int32": ({"price": pa.array([1, 2, 3], pa.int32())}, "stays.price: the file holds int32", NUMBER_HINT),
-    "uint64": ({"price": pa.array([1, 2, 3], pa.uint64())}, "stays.price: the file holds uint64", NUMBER_HINT),
-    "number as text": ({"price": pa.array(["1", "2", "3"])}, "stays.price: the file holds string", NUMBER_HINT),
-    "timestamp": ({"night": pa.array([STAMP] * 3)}, "stays.night: the file holds timestamp[us], but", DATE_HINT),
-    "zoned timestamp": ({"night": pa.array([STAMP] * 3, ZONED)}, "timestamp[us, tz=America/Denver]", DATE_HINT),
-    "date as text": ({"night": pa.array(["2025-08-01"] * 3)}, "stays.night: the file holds string", DATE_HINT),
-    "time32": (
-        {"opens": pa.array([0, 1, 2], pa.int32()).cast(pa.time32("s"))},
-        "time32",
-        "minutes since local midnight",
-    ),
-    "bool as number": ({"pool": pa.array([0, 1, 1])}, "stays.pool: the file holds int64", "cast the column to bool"),
-    "binary": ({"config": pa.array([b"a", b"b", b"c"])}, "stays.config: the file holds binary", "text in UTF-8"),
-    "text of no type": ({"note": pa.nulls(3)}, "stays.note: the file holds null", "cast the column to string"),
-    "lists": ({"note": pa.array([["a"], [], None])}, "stays.note: the file holds list<", "cast the column to string"),
-    "null category": (
-        {"kind": pa.array(["cabin", None, None])},
-        "stays.kind: 2 of 3 values are null",
-        "nullable: true",
-    ),
-    "null bool": (
-        {"pool": pa.array([True, True, None])},
-        "1 of 3 values are null, first at config 'zion-2'",
-        "nullable",
-    ),
-    "null in the key": (
-        {"config": pa.array(["zion-1", None, "zion-2"])},
-        "1 of 3 values are null, first at config unknown, night 2025-08-02",
-        "leave such rows out",
-    ),
+MINUTES = "minutes since local midnight"
+INF = float("inf")
+# fmt: off
+REFUSED: dict[str, tuple[str, Any, str, str]] = {  # column, content, in the message, in the hint
+    "float prices": ("price", [1.5, 2.0, 3.0], "holds double, but a number in USD is stored as int64", NUMBER),
+    "NaN and infinity": ("price", [float("nan"), None, -INF], "double (2 of its values NaN or infinite)", NUMBER),
+    "float32": ("price", pa.array([1, 2, INF], pa.float32()), "float (1 of its values NaN or infinite)", NUMBER),
+    "all-null floats": ("price", pa.array([None] * 3, pa.float64()), "stays.price: the file holds double, but", NUMBER),
+    "decimals": ("price", pa.array([1, 2, 3]).cast(pa.decimal128(22, 2)), "holds decimal128(22, 2), but", NUMBER),
+    "int32": ("price", pa.array([1, 2, 3], pa.int32()), "stays.price: the file holds int32, but", NUMBER),
+    "uint64": ("price", pa.array([1, 2, 3], pa.uint64()), "stays.price: the file holds uint64, but", NUMBER),
+    "number as text": ("price", ["1", "2", "3"], "stays.price: the file holds string, but", NUMBER),
+    "timestamp": ("night", [STAMP] * 3, "stays.night: the file holds timestamp[us], but", DATE_HINT),
+    "zoned timestamp": ("night", pa.array([STAMP] * 3, ZONED), "timestamp[us, tz=America/Denver], but", DATE_HINT),
+    "date as text": ("night", ["2025-08-01"] * 3, "stays.night: the file holds string, but", DATE_HINT),
+    "time32": ("opens", pa.array([0, 1, 2], pa.int32()).cast(pa.time32("s")), "the file holds time32", MINUTES),
+    "bool as number": ("pool", [0, 1, 1], "holds int64, but true/false is stored as bool", "cast the column"),
+    "binary": ("config", [b"a", b"b", b"c"], "stays.config: the file holds binary, but text is", "text in UTF-8"),
+    "text of no type": ("note", pa.nulls(3), "stays.note: the file holds null, but", "cast the column to string"),
+    "lists": ("note", [["a"], [], None], "stays.note: the file holds list<", "cast the column to string"),
+    "null category": ("kind", ["cabin", None, None], "stays.kind: 2 of 3 values are null", "nullable: true"),
+    "null bool": ("pool", [True, True, None], "1 of 3 values are null, first at config 'zion-2'", "nullable: true"),
+    "null key": ("config", ["a", None, "b"], "first at config unknown, night 2025-08-02", "leave such rows out"),
     "duplicate keys": (
-        {"night": pa.array([DAYS[0]] * 3, pa.date32())},
-        "stays: 1 rows repeat the key of another row, first config 'zion-1', night 2025-08-01",
-        "",
+        "night", pa.array([DAYS[0]] * 3, pa.date32()),
+        "stays: 1 rows repeat the key of another row, first config 'zion-1', night 2025-08-01", "",
     ),
-    "duplicate keys apart": (
-        {"config": pa.array(["b", "a", "b"]), "night": pa.array([DAYS[0]] * 3, pa.date32())},
-        "1 rows repeat the key of another row, first config 'b'",
-        "",
-    ),
+    "duplicate keys apart": ("config", ["b", "a", "b"], "1 rows repeat the key of another row, first config 'b'", ""),
     "unknown category": (
-        {"kind": pa.array(["cabin", "stduio", "stduio"])},
-        "stays.kind: 'stduio' is not among the declared values (2 such rows, first at config 'zion-1', night 2025-08-02)",
+        "kind", ["cabin", "stduio", "stduio"],
+        "stays.kind: 'stduio' is not among the declared values (2 such rows, first at config 'zion-1', night",
         "did you mean 'studio'?",
     ),
-    "long and hostile text": (
-        {"kind": pa.array(["cabin", WIDE, "cabin"])},
-        "'x\\x1byyyy",
-        "values: cabin, studio, suite",
-    ),
-    "time of 24:00": (
-        {"opens": pa.array([0, 1440, -1], pa.int64())},
-        "stays.opens: 2 values are not minutes 0 to 1439, first 1440 at config 'zion-1', night 2025-08-02",
-        "",
-    ),
-    "year 10000": (
-        {"night": pa.array([0, 1, 2932897], pa.int32()).cast(pa.date32())},
-        "not days of the years 1 to 9999",
-        "",
-    ),
-    "decomposed id": ({"config": pa.array(["e\u0301", "a", "b"])}, "no text for an offer id", ""),
-    "underscore in id": (
-        {"config": pa.array(["a", "zion_1", "b"])},
-        "stays.config: 'zion_1' is no text for an offer id",
-        "",
-    ),
-    "empty id": ({"config": pa.array(["a", "", ""])}, "'' is no text for an offer id, which is made of letters", ""),
-    "extra column": ({"prices": pa.array([1, 2, 3])}, "stays.prices: the manifest has no such column", "list it in"),
+    "hostile text": ("kind", ["cabin", "x\x1b" + "y" * 2000, "cabin"], "stays.kind: 'x\\x1byyyy", "values: cabin"),
+    "nullable category": ("note", [None, "quit", None], "'quit' is not among the declared values (1 such rows", "quiet"),
+    "time of 24:00": ("opens", [0, 1440, -1], "2 values are not minutes 0 to 1439, first 1440 at config 'zion-1'", ""),
+    "year 10000": ("night", pa.array([0, 1, 2932897], pa.int32()).cast(pa.date32()), "not days of the years 1 to", ""),
+    "decomposed id": ("config", ["e\u0301", "a", "b"], "is no text for an offer id", ""),
+    "underscore in id": ("config", ["a", "zion_1", "b"], "stays.config: 'zion_1' is no text for an offer id", ""),
+    "empty id": ("config", ["a", "", ""], "stays.config: '' is no text for an offer id, which is made of letters", ""),
+    "extra column": ("prices", [1, 2, 3], "stays.prices: the manifest has no such column", "list it in dataset.yaml"),
 }
+# fmt: on
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_tables(name: str, tmp_path: Path) -> None:
-    changes, message, hint = REFUSED[name]
-    path = write(tmp_path / "t.parquet", {**good(), **changes})
+    column, content, message, hint = REFUSED[name]
+    path = write(tmp_path / "t.parquet", {**good(), column: content})
     with pytest.raises(TableError) as caught:
         read(path, id_columns=frozenset({"config"}))
-    assert message in caught.value.message and hint in caught.value.hint
-    assert caught.value.where is not None and caught.value.where.file == str(path)
-    assert str(caught.value).isprintable() or "\n" in str(caught.value) and "\x1b" not in str(caught.value)
+    assert message in caught.value.message
+    assert hint in caught.value.hint
+    assert str(caught.value).startswith(f"{path}: error: stays")
+    assert "\x1b" not in str(caught.value)
     assert len(caught.value.message) < 400
 
 
@@ -218,28 +146,17 @@ def _twice(path: Path) -> None:
     pq.write_table(pa.Table.from_arrays([*arrays.values(), arrays["price"]], [*arrays, "price"]), path)
 
 
-def _not_utf8(path: Path) -> None:
-    text = pa.Array.from_buffers(pa.string(), 3, pa.array([b"ok", b"\xff", b"\xed\xa0\x80"]).buffers())
-    write(path, {**good(), "note": text})
+def _bytes(path: Path, *texts: bytes) -> None:
+    write(path, {**good(), "note": pa.Array.from_buffers(pa.string(), 3, pa.array(texts).buffers())})
 
 
-def _surrogate(path: Path) -> None:
-    text = pa.Array.from_buffers(pa.string(), 3, pa.array([b"ok", b"ok", b"\xed\xa0\x80"]).buffers())
-    write(path, {**good(), "note": text})
-
-
-def _without(path: Path) -> None:
-    write(path, {name: array for name, array in good().items() if name != "price"})
-
-
-def _cut(path: Path) -> None:
+def _cut(path: Path, start: int, end: int) -> None:
     content = write(path, good()).read_bytes()
-    path.write_bytes(content[: len(content) // 2])
+    path.write_bytes(content[:start] + content[end:])
 
 
-def _cut_inside(path: Path) -> None:
-    content = write(path, good()).read_bytes()
-    path.write_bytes(content[:200] + content[600:])
+def _without_kind(path: Path) -> None:
+    write(path, {name: array for name, array in good().items() if name != "kind"})
 
 
 def _altered(path: Path) -> None:
@@ -248,24 +165,20 @@ def _altered(path: Path) -> None:
     path.write_bytes(content.replace(b"\x10\x27\0\0\0\0\0\0", b"\x11\x27\0\0\0\0\0\0", 1))  # 10000, the first price
 
 
-def _nothing(path: Path) -> None:
-    """Leaves the path without a file."""
-
-
 UNREADABLE: dict[str, tuple[Callable[[Path], Any], str]] = {
-    "missing file": (_nothing, "stays: the file is missing"),
+    "missing file": (lambda path: path.unlink(missing_ok=True), "stays: the file is missing"),
     "folder": (Path.mkdir, "stays: this is a folder, not a file"),
     "zero bytes": (Path.touch, "stays: the file is empty"),
     "csv": (lambda path: path.write_text("config,night\na,2025-08-01\n"), "stays: this is not a Parquet file"),
-    "truncated": (_cut, "stays: the Parquet file is cut short"),
+    "truncated": (lambda path: _cut(path, 900, 10**9), "stays: the Parquet file is cut short"),
     "only the magic": (lambda path: path.write_bytes(b"PAR1"), "stays: the Parquet file is cut short"),
     "garbage": (lambda path: path.write_bytes(b"PAR1" + bytes(range(256)) + b"PAR1"), "the Parquet file is damaged: "),
-    "a hole": (_cut_inside, "the Parquet file is damaged: "),
+    "a hole": (lambda path: _cut(path, 200, 600), "the Parquet file is damaged: "),
     "wrong checksum": (_altered, "the Parquet file is damaged: "),
-    "not UTF-8": (_not_utf8, "stays.note: some text is not UTF-8"),
-    "surrogates": (_surrogate, "stays.note: some text is not UTF-8"),
+    "not UTF-8": (lambda path: _bytes(path, b"ok", b"\xff", b"ok"), "stays.note: some text is not UTF-8"),
+    "surrogates": (lambda path: _bytes(path, b"ok", b"ok", b"\xed\xa0\x80"), "stays.note: some text is not UTF-8"),
+    "missing column": (_without_kind, "stays.kind: the column is missing"),
     "column twice": (_twice, "stays.price: 2 columns have this name"),
-    "missing column": (_without, "stays.price: the column is missing"),
 }
 
 
@@ -277,7 +190,7 @@ def test_unreadable_files(name: str, tmp_path: Path) -> None:
     with pytest.raises(TableError) as caught:
         read(path)
     assert message in caught.value.message
-    assert caught.value.where is not None and caught.value.where.file == str(path)
+    assert str(caught.value).startswith(f"{path}: error: stays")
 
 
 def test_unreadable_path(tmp_path: Path) -> None:
@@ -308,9 +221,8 @@ def test_all_faults_of_a_schema_are_told_at_once(tmp_path: Path) -> None:
     arrays["open"] = arrays.pop("opens")
     with pytest.raises(InputErrors) as caught:
         read(write(tmp_path / "t.parquet", arrays))
-    assert [error.message.split(":")[0] for error in caught.value.errors] == [
-        "stays.open", "stays.price", "stays.pool", "stays.opens"
-    ]  # fmt: skip
+    columns = [error.message.split(":")[0] for error in caught.value.errors]
+    assert columns == ["stays.open", "stays.price", "stays.pool", "stays.opens"]
     assert caught.value.errors[0].hint == "did you mean 'opens'?"
 
 
@@ -318,101 +230,86 @@ def test_null_prices_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "t.parquet", {**good(), "price": pa.array([10000, None, None], pa.int64())})
     with pytest.raises(TableError) as caught:
         read(path)
-    assert caught.value.message == ("stays.price: 2 of 3 values are null, first at config 'zion-1', night 2025-08-02")
+    assert caught.value.message == "stays.price: 2 of 3 values are null, first at config 'zion-1', night 2025-08-02"
 
 
 def test_ids_unicode_and_duplicates(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     composed = {**good(), "config": pa.array(["Zürich-1", "Zürich-1", "北京.2"])}
-    assert read(write(path, composed), id_columns=frozenset({"config"})).columns["config"].dictionary == (
-        "Zürich-1",
-        "北京.2",
-    )
+    accepted = read(write(path, composed), id_columns=frozenset({"config"}))
+    assert accepted.columns["config"].dictionary == ("Zürich-1", "北京.2")
     decomposed = {**good(), "config": pa.array(["Zürich-1", "Zu\u0308rich-1", "Zu\u0308rich-1"])}
     with pytest.raises(TableError, match=r"'Zu\u0308rich-1' is no text for an offer id.*NFC.*2 such rows"):
         read(write(path, decomposed), id_columns=frozenset({"config"}))
     assert len(read(path).columns["config"].dictionary) == 2  # outside ids both spellings are just different texts
     repeated = {**composed, "night": pa.array([DAYS[0]] * 3, pa.date32())}
-    with pytest.raises(
-        TableError, match="1 rows repeat the key of another row, first config 'Zürich-1', night 2025-08-01"
-    ):
+    with pytest.raises(TableError, match="1 rows repeat the key of another row, first config 'Zürich-1'"):
         read(write(path, repeated))
 
 
 def test_local_date_vs_utc_date(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
-    late = datetime.datetime(
-        2025, 8, 1, 22, 30, tzinfo=datetime.timezone(datetime.timedelta(hours=-6))
-    )  # 2 August in UTC
+    late = STAMP.replace(tzinfo=zoneinfo.ZoneInfo("America/Denver"))  # 1 August there, 2 August in UTC
     for stamp in (pa.array([late] * 3, pa.timestamp("s", "UTC")), pa.array([STAMP] * 3, pa.timestamp("ns"))):
         with pytest.raises(TableError, match="but a date is stored as date32"):
             read(write(path, {**good(), "night": stamp}))
     days = listed(read(write(path, good())).columns["night"])
-    assert days == [(day - datetime.date(1970, 1, 1)).days for day in (DAYS[0], DAYS[1], DAYS[0])]
+    assert days == [20301, 20302, 20301]  # 2025-08-01 and -02, since 1970-01-01
 
 
-def _column(kind: Type, values: list[Any], dictionary: tuple[str, ...] = (), null: list[bool] | None = None) -> Column:
+def column(kind: Type, *values: bool | int | str, null: list[bool] | None = None) -> Column:
+    texts = tuple(sorted({value for value in values if isinstance(value, str)}))
+    codes = [texts.index(value) if isinstance(value, str) else value for value in values]
     dtype = {"bool": np.bool_, "string": np.int32}.get(kind.kind, np.int64)
-    return Column(kind, np.array(values, dtype), dictionary, None if null is None else np.array(null))
+    return Column(kind, np.array(codes, dtype), texts, None if null is None else np.array(null))
 
 
-@pytest.mark.parametrize(
-    ("key", "reference", "rows"),
-    [
-        (
-            _column(Type("string"), [0, 1, 2], ("a", "b", "d")),
-            _column(Type("string"), [1, 0, 2, 1], ("b", "c", "d")),
-            [-1, 1, 2, -1],
-        ),
-        (_column(COUNT, [-5, 0, 7]), _column(COUNT, [7, -5, 8, -6, 0]), [2, 0, -1, -1, 1]),
-        (_column(DATE, [10, 11]), _column(DATE, [11, 0, 10], null=[False, True, False]), [1, -1, 0]),
-        (_column(BOOL, [False, True]), _column(BOOL, [True, False, True]), [1, 0, 1]),
-        (_column(BOOL, [True]), _column(BOOL, [True, False]), [0, -1]),
-        (_column(COUNT, []), _column(COUNT, [1, 2]), [-1, -1]),
-        (_column(Type("string"), []), _column(Type("string"), [0], ("a",)), [-1]),
-        (_column(Type("string"), [0], ("a",)), _column(Type("string"), []), []),
-    ],
-    ids=["text", "number", "date with null", "bool", "one bool", "empty key", "empty text key", "no reference"],
-)
-def test_row_of(key: Column, reference: Column, rows: list[int]) -> None:
+# fmt: off
+ROW_OF: dict[str, tuple[Column, Column, list[int]]] = {
+    "text": (column(TEXT, "a", "b", "d"), column(TEXT, "c", "b", "d", "é", "b"), [-1, 1, 2, -1, 1]),
+    "number": (column(COUNT, -5, 0, 7), column(COUNT, 7, -5, 8, -6, 0), [2, 0, -1, -1, 1]),
+    "date with null": (column(DATE, 0, 11), column(DATE, 11, 0, 0, null=[False, True, False]), [1, -1, 0]),
+    "text with null": (column(TEXT, "a", "b"), column(TEXT, "b", "a", null=[False, True]), [1, -1]),
+    "bool": (column(BOOL, False, True), column(BOOL, True, False, True), [1, 0, 1]),
+    "one bool": (column(BOOL, True), column(BOOL, True, False), [0, -1]),
+    "empty key": (column(COUNT), column(COUNT, 1, 2), [-1, -1]),
+    "empty text key": (column(TEXT), column(TEXT, "a"), [-1]),
+    "no reference": (column(TEXT, "a"), column(TEXT), []),
+}
+# fmt: on
+
+
+@pytest.mark.parametrize("name", ROW_OF)
+def test_row_of(name: str) -> None:
+    key, reference, rows = ROW_OF[name]
     found = row_of(key, reference)
-    assert found.dtype == np.int64 and found.tolist() == rows
+    assert found.dtype == np.int64
+    assert found.tolist() == rows
 
 
 MANIFEST = """
 cobench_dataset: 1
 name: inns
 tables:
-  hotels:
-    file: hotels.parquet
-    key: [hotel_id]
-    columns:
-      hotel_id: {type: string}
-      town: {type: string}
+  hotels: {file: hotels.parquet, key: [hotel_id], columns: {hotel_id: {type: string}, town: {type: string}}}
   rooms:
     file: rooms.parquet
     key: [room]
     references: {hotel_id: hotels}
-    columns:
-      room: {type: number}
-      hotel_id: {type: string}
+    columns: {room: {type: number}, hotel_id: {type: string}}
   stays:
     file: stays.parquet
     key: [room, night]
     id: stay_{room}_{night}_{place}
     references: {room: rooms}
     derive: {place: town}
-    columns:
-      room: {type: number}
-      night: {type: date}
+    columns: {room: {type: number}, night: {type: date}}
 relations:
   hotels:
     file: near.parquet
     args: [town]
     value: minutes
-    columns:
-      town: {type: string}
-      minutes: {type: number, unit: min}
+    columns: {town: {type: string}, minutes: {type: number, unit: min}}
 """
 
 
@@ -435,10 +332,12 @@ def inns(folder: Path, changes: dict[str, Arrays] | None = None) -> tuple[Datase
 def test_tables_and_relations_are_opened_once(tmp_path: Path) -> None:
     dataset, world = inns(tmp_path)
     stays, near = dataset.table(world, "stays"), dataset.relation(world, "hotels")
-    assert stays.rows == 2 and listed(near.columns["minutes"]) == [9]
+    assert stays.rows == 2
+    assert listed(near.columns["minutes"]) == [9]
     for path in tmp_path.glob("*.parquet"):
         path.unlink()
-    assert dataset.table(world, "stays") is stays and dataset.relation(world, "hotels") is near
+    assert dataset.table(world, "stays") is stays
+    assert dataset.relation(world, "hotels") is near
     assert dataset.table(world, "hotels").rows == 2  # opened for the references
 
 
@@ -484,7 +383,9 @@ def test_unknown_datasets_are_refused_with_a_hint(tmp_path: Path, monkeypatch: p
 
 def test_bundled_datasets_have_a_manifest() -> None:
     for name, folder in bundled().items():
-        assert (folder / "dataset.yaml").is_file() and folder.name == "mini" and folder.parent.name == name
+        assert (folder / "dataset.yaml").is_file()
+        assert folder.name == "mini"
+        assert folder.parent.name == name
 
 
 def test_reading_tables_loads_no_pandas(tmp_path: Path) -> None:

@@ -1,0 +1,78 @@
+"""The `cobench` command. What a command needs is imported inside it, so that help and completion stay quick."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+import rich_click as click
+
+from ..schemas.errors import CobenchError
+from ..schemas.version import VERSION
+from .certificates import check
+from .data import data
+from .files import completion, init, schema
+from .plans import score, solve
+from .verification import verify
+
+INTERRUPTED = 130
+
+click.rich_click.COMMAND_GROUPS = {
+    "cobench": [
+        {"name": "Certify and score", "commands": ["verify", "check", "score", "solve"]},
+        {"name": "Write tasks and data", "commands": ["init", "schema", "data", "completion"]},
+    ]
+}
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(VERSION, prog_name="cobench")
+def cobench() -> None:
+    """Exact optima, counts and solvability certificates for planning tasks.
+
+    \b
+    cobench verify tasks/parks              certify every task in a folder
+    cobench score task.yaml plan.yaml       how good is this plan, exactly
+
+    Exit codes: 0 as expected; 1 verified, but not as expected; 2 usage or invalid file; 3 undecided;
+    4 engines or checker disagree; 130 interrupted.
+    """
+
+
+for command in (verify, check, score, solve, init, schema, data, completion):
+    cobench.add_command(command)
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Runs the command line and exits with its code; a fault of the input never shows a traceback."""
+    sys.exit(run(args))
+
+
+def run(args: Sequence[str] | None = None) -> int:
+    """Runs the command line and returns its exit code."""
+    try:
+        result = cobench.main(args=list(args) if args is not None else None, prog_name="cobench", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as fault:
+        fault.show()
+        return 2
+    except CobenchError as fault:
+        print(fault, file=sys.stderr)
+        return fault.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of our output went away, as `head` does; nothing more can be said to it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    except OSError as fault:
+        print(f"error: {os.strerror(fault.errno) if fault.errno else fault}", file=sys.stderr)
+        return 2
+    except MemoryError:
+        print("error: out of memory", file=sys.stderr)
+        return 3
+    return int(result or 0)

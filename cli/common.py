@@ -1,0 +1,127 @@
+"""What the commands share: finding files, JSON lines, progress on stderr, exit codes of many tasks."""
+
+from __future__ import annotations
+
+import glob
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from ..schemas.errors import CobenchError, InputErrors
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+SEVERITY = (0, 3, 1, 4, 2)  # of exit codes, worst last
+
+
+def worst(codes: Iterable[int]) -> int:
+    """The exit code of many tasks."""
+    return max(codes, key=SEVERITY.index, default=0)
+
+
+def find_files(patterns: Sequence[str], suffixes: tuple[str, ...], what: str) -> list[Path]:
+    """Files, the files with such suffixes below folders, and what globs match: each once, in a stable order."""
+    found: dict[Path, None] = {}
+    for pattern in patterns:
+        path = Path(pattern)
+        if path.is_dir():
+            inside = sorted(item for item in path.rglob("*") if item.name.endswith(suffixes) and item.is_file())
+            if not inside:
+                raise click.UsageError(f"the folder '{pattern}' holds no {what}")
+            found.update(dict.fromkeys(inside))
+        elif any(char in pattern for char in "*?[") and not path.exists():
+            matches = sorted(Path(match) for match in glob.glob(pattern, recursive=True))
+            if not matches:
+                raise click.UsageError(f"nothing matches '{pattern}'")
+            found.update(dict.fromkeys(matches))
+        else:
+            found[path] = None
+    return list(found)
+
+
+def print_json(value: dict[str, Any]) -> None:
+    """One line of JSON on stdout."""
+    print(json.dumps(value, ensure_ascii=False, sort_keys=True), flush=True)
+
+
+def error_texts(fault: CobenchError) -> list[str]:
+    """The messages of an error, one per single error."""
+    return [str(error) for error in fault.errors] if isinstance(fault, InputErrors) else [str(fault)]
+
+
+def console(stderr: bool = False) -> Console:
+    """A console that leaves boxes and colours out when nobody is looking; rich itself respects NO_COLOR."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+class Progress:
+    """Tells on stderr what is going on, once it takes more than a second: a spinner, or a line now and then."""
+
+    def __init__(self, total: int, quiet: bool) -> None:
+        self._total, self._quiet, self._done = total, quiet, 0
+        self._text, self._end = "", threading.Event()
+        self._thread = threading.Thread(target=self._show, daemon=True)
+
+    def begin(self, what: str) -> None:
+        """A new step begins."""
+        self._text = what
+
+    def advance(self) -> None:
+        """One more of the total is done."""
+        self._done += 1
+
+    def _line(self) -> str:
+        return f"{self._done}/{self._total} {self._text}" if self._total > 1 else self._text
+
+    def _show(self) -> None:
+        if self._end.wait(1.0):
+            return
+        if not sys.stderr.isatty():
+            started = time.monotonic()
+            while not self._end.wait(10.0):
+                print(f"{self._line()} ({time.monotonic() - started:.0f} s)", file=sys.stderr, flush=True)
+            return
+        with console(stderr=True).status(self._line()) as status:
+            while not self._end.wait(0.2):
+                status.update(self._line())
+
+    def start(self) -> None:
+        """Begins to watch the clock."""
+        if not self._quiet:
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Takes the spinner away."""
+        self._end.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+
+@contextmanager
+def progress(total: int = 1, quiet: bool = False) -> Iterator[Progress]:
+    """Progress that ends with the block."""
+    shown = Progress(total, quiet)
+    shown.start()
+    try:
+        yield shown
+    finally:
+        shown.stop()
+
+
+def limit_memory(megabytes: int | None) -> None:
+    """Makes allocations beyond the limit fail, so that they end as `unknown (memory limit)`."""
+    if megabytes is not None:
+        import resource
+
+        size = megabytes << 20
+        resource.setrlimit(resource.RLIMIT_AS, (size, resource.getrlimit(resource.RLIMIT_AS)[1]))

@@ -1,0 +1,142 @@
+"""`cobench solve` and `cobench score`: the best plan of a task, and how good another one is."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from ..schemas.errors import CertificateError, OutputError, PlanError, Where
+from .common import print_json, progress
+
+if TYPE_CHECKING:
+    from ..datasets.opening import Dataset
+    from ..schemas.certificate import Certificate
+    from ..schemas.problem import Problem
+    from ..schemas.task import TaskFile
+
+_TASK = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("task", type=_TASK)
+@click.option("--data", metavar="DATASET", help="A bundled name or a folder, instead of the dataset that the task names.")
+@click.option("--json", "as_json", is_flag=True, help="The plan as JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+def solve(task: Path, data: str | None, as_json: bool, quiet: bool) -> int:
+    """Print the best plan of TASK as a plan file: the one with the least ids among equals, checked on the tables.
+
+    \b
+    cobench solve task.yaml > plan.yaml
+    """
+    from ..schemas.units import format_value
+    from ..verification import verify
+
+    with progress(quiet=quiet) as shown:
+        result = verify(task, data, step=shown.begin)
+    if result.refuted:
+        raise OutputError("the checker refutes the engine: " + "; ".join(found.detail for found in result.refuted))
+    claims = result.certificate.claims
+    if claims.optimum is None:
+        click.echo(f"no optimum: {result.undecided or 'the task has no plan'}", err=True)
+        return 3 if result.undecided else 1
+    if as_json:
+        print_json({"picks": claims.optimum.plan.written()})
+        return 0
+    kind = result.problem.objective.type
+    click.echo(f"# {result.problem.objective.text.text} is {format_value(int(claims.optimum.value), kind)}")
+    click.echo("picks:")
+    for choice, picks in claims.optimum.plan.picks.items():
+        click.echo(f"  {choice}: {json.dumps(picks[0].id, ensure_ascii=False)}")
+    return 0
+
+
+@click.command()
+@click.argument("task", type=_TASK)
+@click.argument("plan", metavar="PLAN")
+@click.option("--data", metavar="DATASET", help="A bundled name or a folder, instead of the dataset that the task names.")
+@click.option("--certificate", type=_TASK, help="The task's certificate; without it the task is certified first.")
+@click.option("--json", "as_json", is_flag=True, help="The verdict as JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+def score(task: Path, plan: str, data: str | None, certificate: Path | None, as_json: bool, quiet: bool) -> int:
+    """Give the exact verdict on PLAN (a YAML or JSON file, or - for stdin): violations, rank and gap to the optimum.
+
+    A plan is `picks: {choice: offer id}`; `refusal: text` says that the task has no plan. Exit code 0 whenever there is a
+    verdict, whatever it is.
+
+    \b
+    cobench score task.yaml plan.yaml --certificate certificates/task.cert.json
+    """
+    from ..agent_runner.scoring import score_text
+    from ..schemas.problem import pose
+    from ..schemas.task import load_task
+    from ..solver.check import open_data
+    from ..verification import data_of
+
+    text = _read_plan(plan)
+    file = load_task(task)
+    dataset = data_of(file, data)
+    problem = pose(file, dataset.manifest)
+    with progress(quiet=quiet) as shown:
+        shown.begin("reading tables")
+        opened = open_data(dataset.folder, problem)
+        if certificate is not None:
+            known = _bound(certificate, problem, dataset, opened)
+        else:
+            known = _certified(file, dataset, shown.begin)
+        shown.begin("scoring")
+        verdict = score_text(text, plan, problem, opened, known, _ranker(problem, dataset, known))
+    if as_json:
+        print_json(verdict.model_dump(mode="json", exclude_none=True))
+        return 0
+    from .display import print_verdict
+
+    print_verdict(verdict, problem)
+    return 0
+
+
+def _read_plan(plan: str) -> str:
+    try:
+        content = sys.stdin.buffer.read() if plan == "-" else Path(plan).read_bytes()
+    except OSError as fault:
+        raise PlanError(f"cannot read the plan: {fault.strerror}", where=Where(plan)) from None
+    # A submission that is not text is a submission all the same: what cannot be read becomes unparsable, not an error.
+    return content.decode("utf-8-sig", errors="replace")
+
+
+def _certified(file: TaskFile, dataset: Dataset, step: Any) -> Certificate:
+    from ..verification import verify
+
+    result = verify(file, dataset, step=step)
+    if result.refuted:
+        raise OutputError("the checker refutes the engine: " + "; ".join(found.detail for found in result.refuted))
+    return result.certificate
+
+
+def _bound(path: Path, problem: Problem, dataset: Dataset, opened: Any) -> Certificate:
+    """The certificate in a file, if it is about this task and these tables."""
+    from ..schemas.certificate import read_certificate
+
+    try:
+        content = path.read_bytes()
+    except OSError as fault:
+        raise CertificateError(f"cannot read the certificate: {fault.strerror}", where=Where(str(path))) from None
+    found = read_certificate(content, str(path))
+    facts = found.dataset
+    if found.task.digest != problem.digest:
+        raise CertificateError("the certificate is about another task", where=Where(str(path)))
+    same = (facts.tables, facts.relations) == (opened.digests, opened.relation_digests)
+    if not same or facts.manifest != dataset.manifest.digest():
+        raise CertificateError("the certificate is about other data", where=Where(str(path)))
+    if found.scope.constraints is not None or found.scope.within is not None:
+        raise CertificateError("the certificate covers only a part of the task", where=Where(str(path)))
+    return found
+
+
+def _ranker(problem: Problem, dataset: Dataset, certificate: Certificate) -> Any:
+    from ..solver.rank import scan_standing
+
+    return lambda value: scan_standing(problem, dataset, certificate, value)

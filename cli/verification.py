@@ -1,0 +1,152 @@
+"""`cobench verify`: certify tasks, check the certificates, write them, and say so in a table or in JSON."""
+
+from __future__ import annotations
+
+import json
+import platform
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from ..schemas.errors import CobenchError, InputError
+from .common import error_texts, find_files, limit_memory, print_json, progress, worst
+
+if TYPE_CHECKING:
+    from ..verification import Verification
+
+
+@click.command()
+@click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
+@click.option("--data", metavar="DATASET", help="A bundled name or a folder, instead of the dataset that the task names.")
+@click.option("--out", default="certificates", show_default=True, help="Folder for certificates.", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="One line of JSON per task on stdout.")
+@click.option("--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="Per task; what is open then stays undecided.")
+@click.option("--work-limit", type=click.IntRange(min=1), metavar="STEPS", help="Per task, in elementary steps: a limit that is the same everywhere.")
+@click.option("--memory-limit", type=click.IntRange(min=64), metavar="MB", help="Address space of this process.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+def verify(
+    tasks: tuple[str, ...], data: str | None, out: Path, as_json: bool, time_limit: float | None, work_limit: int | None,
+    memory_limit: int | None, quiet: bool,
+) -> int:  # fmt: skip
+    """Certify tasks and have an independent checker recompute every claim.
+
+    TASK is a task file, a folder of them, or a glob. For each task a certificate ID.cert.json is written, and beside it
+    ID.run.json with paths and seconds.
+
+    \b
+    cobench verify tasks/parks/parks-2-01-zion-weekend.yaml
+    cobench verify tasks/parks --data parks-full --json
+    """
+    from ..solver.outcome import Limits
+    from ..verification import verify as verify_task
+
+    files = find_files(tasks, (".yaml", ".yml"), "task files (*.yaml)")
+    limit_memory(memory_limit)
+    limits = Limits(time_limit, work_limit) if work_limit is not None else Limits(time_limit)
+    seen: dict[str, Path] = {}
+    codes: list[int] = []
+    datasets = _Datasets(data)
+    with progress(len(files), quiet) as shown:
+        for path in files:
+            try:
+                file, dataset = datasets.of(path)
+                shown.begin(f"{file.task.id}: reading tables")
+                if file.task.id in seen:
+                    message = f"the id '{file.task.id}' is also that of {seen[file.task.id]}"
+                    raise InputError(message, where=file.source.where(("id",)))
+                seen[file.task.id] = path
+                name = file.task.id
+                result = verify_task(file, dataset, limits, lambda what, name=name: shown.begin(f"{name}: {what}"))
+                written = None if result.refuted else _write(out, path, dataset.folder, result)
+                codes.append(result.exit_code)
+                _tell(path, file.task.title, result, written, as_json, len(files) == 1)
+            except CobenchError as fault:
+                codes.append(fault.exit_code)
+                _tell_error(path, fault, as_json)
+            shown.advance()
+    if len(files) > 1 and not as_json:
+        from .display import print_summary
+
+        print_summary(codes)
+    return worst(codes)
+
+
+class _Datasets:
+    """Opens each dataset once for all tasks that use it."""
+
+    def __init__(self, data: str | None) -> None:
+        self._data = data
+        self._open: dict[Path, Any] = {}
+
+    def of(self, path: Path) -> tuple[Any, Any]:
+        """The task file at a path and its dataset."""
+        from ..schemas.task import load_task
+        from ..verification import data_of
+
+        file = load_task(path)
+        dataset = data_of(file, self._data)
+        return file, self._open.setdefault(dataset.folder, dataset)
+
+
+def _write(out: Path, task: Path, folder: Path, result: Verification) -> Path:
+    """Writes the certificate and, before it, the run file that says where task and data were."""
+    from ..schemas.files import write_atomically
+
+    run = {
+        "task": str(task.resolve()),
+        "data": str(folder.resolve()),
+        "seconds": {step: round(seconds, 3) for step, seconds in result.seconds.items()},
+        "host": platform.node(),
+        "python": platform.python_version(),
+    }
+    path = out / f"{result.problem.id}.cert.json"
+    write_atomically(out / f"{result.problem.id}.run.json", json.dumps(run, indent=1, ensure_ascii=False).encode() + b"\n")
+    write_atomically(path, result.certificate.to_bytes())
+    return path
+
+
+def _tell(path: Path, title: str, result: Verification, written: Path | None, as_json: bool, alone: bool) -> None:
+    if as_json:
+        print_json(as_data(path, result, written))
+        return
+    from .display import print_line, print_verification
+
+    if alone:
+        print_verification(title, result, written)
+    else:
+        print_line(result)
+
+
+def _tell_error(path: Path, fault: CobenchError, as_json: bool) -> None:
+    if as_json:
+        print_json({"task": str(path), "exit": fault.exit_code, "errors": error_texts(fault)})
+    else:
+        click.echo(str(fault), err=True)
+
+
+def as_data(path: Path, result: Verification, written: Path | None) -> dict[str, Any]:
+    """What `--json` says of one task."""
+    certificate = result.certificate
+    return {
+        "task": str(path),
+        "id": certificate.task.id,
+        "exit": result.exit_code,
+        "surprise": result.surprise,
+        "undecided": result.undecided,
+        "headline": certificate.claims.headline().value,
+        "claims": {
+            name: value
+            for name, value in certificate.claims.model_dump(mode="json", exclude_none=True).items()
+            if name != "distribution"
+        },
+        "grades": {name: grade.value for name, grade in certificate.claims.graded().items()},
+        "objective": certificate.objective.model_dump(),
+        "refuted": [f"{finding.claim}: {finding.detail}" for finding in result.refuted],
+        "survivors": [
+            {"choice": item.choice, "table": item.table, "offers": item.offers, "alone": dict(item.alone), "together": dict(item.together)}
+            for item in result.survivors
+        ],
+        "certificate": str(written) if written is not None else None,
+        "seconds": {step: round(seconds, 3) for step, seconds in result.seconds.items()},
+    }

@@ -1,0 +1,128 @@
+"""Certifying and checking in one go: the only module that knows both the engines and the checker.
+
+`certify` claims, the checker recomputes from the task and the Parquet files alone, and the grades follow from what it
+could recompute. What the checker refutes is never written as a certificate.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .datasets.opening import Dataset, open_dataset
+from .schemas.canonical import narrow
+from .schemas.certificate import Certificate, Scope
+from .schemas.problem import Problem, pose
+from .schemas.task import TaskFile, load_task
+from .solver import check
+from .solver.certify import Survivors, certify_problem
+from .solver.outcome import Limits
+
+Step = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """A task's certificate as the checker graded it, what the checker found, and how it compares with `expect`.
+
+    `seconds` per step. `surprise` says what is not as the author expects, empty if all is; `undecided` says what no
+    claim answers.
+    """
+
+    problem: Problem
+    certificate: Certificate
+    survivors: tuple[Survivors, ...]
+    report: check.Report
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
+
+    @property
+    def refuted(self) -> tuple[check.Finding, ...]:
+        """Claims that the checker found to be wrong. There must be none; if there are, cobench has a fault."""
+        return self.report.refuted
+
+    @property
+    def undecided(self) -> str:
+        """What the certificate leaves open although the task, or its author, asks for it."""
+        claims, expected = self.certificate.claims, self.problem.expected
+        if claims.status.value == "unknown":
+            return f"whether there is a plan ({claims.status.reason})"
+        if claims.status.value == "solvable" and claims.optimum is None and not (expected and expected.unsolvable):
+            return "the optimum"
+        counted = claims.count is not None and claims.count.at_least == claims.count.at_most
+        if expected is not None and expected.count is not None and not counted:
+            return "the number of plans"
+        return ""
+
+    @property
+    def surprise(self) -> str:
+        """How the claims differ from what the author expects; a task without `expect` is expected to be solvable."""
+        claims, expected = self.certificate.claims, self.problem.expected
+        unsolvable = expected is not None and expected.unsolvable
+        if claims.status.value == "unsolvable" and not unsolvable:
+            return "the task has no plan, and does not say expect: unsolvable"
+        if claims.status.value == "solvable" and unsolvable:
+            return "the task has a plan, but says expect: unsolvable"
+        if expected is None:
+            return ""
+        optimum, count = claims.optimum, claims.count
+        if expected.optimum is not None and optimum is not None and narrow(optimum.value) != expected.optimum:
+            return "the optimum is not the expected one"
+        if expected.count is not None and count is not None:
+            if not narrow(count.at_least) <= expected.count <= narrow(count.at_most):
+                return f"there are {count.at_least} plans, not {expected.count}"
+        return ""
+
+    @property
+    def exit_code(self) -> int:
+        """0 as expected, 1 verified but not as expected, 3 undecided, 4 the checker disagrees."""
+        if self.refuted:
+            return 4
+        if self.surprise:
+            return 1
+        return 3 if self.undecided else 0
+
+
+def verify(
+    task: Path | TaskFile, data: str | Path | Dataset | None = None, limits: Limits | None = None, step: Step | None = None
+) -> Verification:
+    """Certifies a task and has the checker replay the certificate.
+
+    `data`: a bundled name, a folder, or an open dataset; by default what the task names, relative to its file. `step` is
+    told what begins. Raises InputError for a task or data that cannot be certified.
+    """
+    seconds: dict[str, float] = {}
+    tell = step or (lambda _: None)
+    file = load_task(task) if isinstance(task, Path) else task
+    dataset = data_of(file, data)
+    problem = pose(file, dataset.manifest)
+    tell("certifying")
+    started = time.perf_counter()
+    claimed, survivors = certify_problem(problem, dataset, Scope(), limits or Limits())
+    seconds["certify"] = time.perf_counter() - started
+    tell("checking")
+    started = time.perf_counter()
+    report = replay(problem, dataset, claimed)
+    graded = claimed.claims.with_grades(check.grades(claimed, report))
+    certificate = claimed.model_copy(update={"claims": graded}).sealed()
+    seconds["check"] = time.perf_counter() - started
+    return Verification(problem, certificate, survivors, report, seconds)
+
+
+def replay(problem: Problem, dataset: Dataset, certificate: Certificate) -> check.Report:
+    """What the checker finds when it recomputes a certificate from the task and the Parquet files."""
+    manifest = dataset.manifest
+    opened = check.open_data(dataset.folder, problem)
+    return check.replay(
+        problem, opened, certificate, dataset=manifest.manifest.name, manifest_digest=manifest.digest()
+    )
+
+
+def data_of(task: TaskFile, data: str | Path | Dataset | None) -> Dataset:
+    """The dataset to use for a task: the given one, else the one that the task names."""
+    if isinstance(data, Dataset):
+        return data
+    if data is not None:
+        return open_dataset(str(data))
+    return open_dataset(task.task.dataset, Path(task.source.name).parent)
