@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field, field_validator
+from pydantic import BeforeValidator, Field, field_validator
 
 from .errors import PlanError
 from .source import parse_source
@@ -25,15 +25,26 @@ class Pick(Written):
         return unicodedata.normalize("NFC", text)
 
 
+def _picks(value: Any) -> Any:
+    """The long form of what files may say for short."""
+    if isinstance(value, str):
+        return ({"id": value},)
+    if isinstance(value, dict):
+        return (value,)
+    if isinstance(value, list):
+        return tuple({"id": item} if isinstance(item, str) else item for item in value)
+    return value
+
+
+Picks = Annotated[
+    tuple[Pick, ...], BeforeValidator(_picks, json_schema_input_type=str | Pick | list[str | Pick])
+]
+
+
 class Plan(Written):
     """The picks of each choice. In files `hotel: ID` is short for `hotel: [{id: ID}]`."""
 
-    picks: dict[str, tuple[Pick, ...]]
-
-    @field_validator("picks", mode="before")
-    @classmethod
-    def _long_form(cls, value: Any) -> Any:
-        return {name: _picks(picks) for name, picks in value.items()} if isinstance(value, dict) else value
+    picks: dict[str, Picks]
 
     @classmethod
     def of(cls, ids: dict[str, str]) -> Plan:
@@ -49,16 +60,6 @@ class Refusal(Written):
     """An answer that claims that the task has no plan."""
 
     refusal: str
-
-
-def _picks(value: Any) -> Any:
-    if isinstance(value, str):
-        return ({"id": value},)
-    if isinstance(value, dict):
-        return (value,)
-    if isinstance(value, list):
-        return tuple({"id": item} if isinstance(item, str) else item for item in value)
-    return value
 
 
 def parse_plan(text: str, name: str) -> Plan | Refusal | None:

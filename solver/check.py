@@ -575,7 +575,8 @@ def _why_no_offer(data: Data, table: Table, values: tuple[Value, ...] | None) ->
         return "; ".join(_explained(atom, text, lambda node: data.function(name, node)(row)) for atom in atoms)
     said = {part: id_text(asked, table.fields[part].type) or "nothing" for part, asked in wanted.items()}
     for part, rows in all_but.items():
-        if rows and data.bases_of(name, part) <= set(wanted) - {part}:  # what the other parts leave no choice in
+        others = set(wanted) - {part}
+        if rows and (data.bases_of(name, part) <= others or set(table.key) <= others):  # the others leave no choice
             field = table.fields[part]
             right = id_text(data.column(name, part)(rows[0]), field.type) or "nothing"
             formula = f" ({field.text.text})" if isinstance(field, Derived) else ""
@@ -706,14 +707,13 @@ def _lifted(node: Expr, choices: frozenset[str], slots: _Slots, offset: int) -> 
         return ex.Column("", str(offset + place), node.type, node.span)
     if not reads & choices:
         return node
-    if isinstance(node, ex.Sum | ex.And | ex.Or | ex.Extreme | ex.Count):
+    if isinstance(node, ex.Count) and len(node.args) > 1:
+        node = ex.Sum(tuple(ex.Count((arg,), node.type, node.span) for arg in node.args), node.type, node.span)
+    if isinstance(node, ex.Sum | ex.And | ex.Or | ex.Extreme):
         parts = list(ex.children(node))
         inside = tuple(part for part in parts if (own := choices_of(part)) and own <= choices)
         outside = tuple(part for part in parts if part not in inside)
         name = "terms" if isinstance(node, ex.Sum) else "args"
-        if inside and isinstance(node, ex.Count):
-            counts = tuple(ex.Count(some, node.type, node.span) for some in (inside, outside))
-            return _lifted(ex.Sum(counts, node.type, node.span), choices, slots, offset)
         if len(inside) > 1:
             return _lifted(replace(node, **{name: (replace(node, **{name: inside}), *outside)}), choices, slots, offset)
     changed: dict[str, Any] = {}

@@ -1,0 +1,2 @@
+from .oracle import truth
+def test_x(): assert truth
