@@ -1,10 +1,10 @@
 """cobench: exact optima, rankings and solvability certificates for planning tasks.
 
-    from pathlib import Path
-    import cobench
+from pathlib import Path
+import cobench
 
-    result = cobench.verify(Path("task.yaml"))
-    result.certificate.claims.optimum
+result = cobench.verify(Path("task.yaml"))
+result.certificate.claims.optimum
 """
 
 from __future__ import annotations

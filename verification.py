@@ -85,7 +85,10 @@ class Verification:
 
 
 def verify(
-    task: Path | TaskFile, data: str | Path | Dataset | None = None, limits: Limits | None = None, step: Step | None = None
+    task: Path | TaskFile,
+    data: str | Path | Dataset | None = None,
+    limits: Limits | None = None,
+    step: Step | None = None,
 ) -> Verification:
     """Certifies a task and has the checker replay the certificate.
 
@@ -114,9 +117,7 @@ def replay(problem: Problem, dataset: Dataset, certificate: Certificate) -> chec
     """What the checker finds when it recomputes a certificate from the task and the Parquet files."""
     manifest = dataset.manifest
     opened = check.open_data(dataset.folder, problem)
-    return check.replay(
-        problem, opened, certificate, dataset=manifest.manifest.name, manifest_digest=manifest.digest()
-    )
+    return check.replay(problem, opened, certificate, dataset=manifest.manifest.name, manifest_digest=manifest.digest())
 
 
 def data_of(task: TaskFile, data: str | Path | Dataset | None) -> Dataset:

@@ -52,11 +52,18 @@ def score(
     value = found.value
     if found.violations or value is None:
         return Verdict(
-            task=problem.id, kind=VerdictKind.VIOLATES, value=_wide(value), violations=found.violations, unit=unit, scale=scale
+            task=problem.id,
+            kind=VerdictKind.VIOLATES,
+            value=_wide(value),
+            violations=found.violations,
+            unit=unit,
+            scale=scale,
         )
     place = standing(certificate, value) or (ranker(value) if ranker is not None else None)
     if certificate.claims.optimum is None:
-        return Verdict(task=problem.id, kind=VerdictKind.FEASIBLE, value=wide(value), standing=place, unit=unit, scale=scale)
+        return Verdict(
+            task=problem.id, kind=VerdictKind.FEASIBLE, value=wide(value), standing=place, unit=unit, scale=scale
+        )
     best = narrow(certificate.claims.optimum.value)
     gap = abs(value - best)
     return Verdict(

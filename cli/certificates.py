@@ -15,7 +15,11 @@ BINDING = ("task", "dataset", "objective", "scope")
 
 @click.command()
 @click.argument("certificates", nargs=-1, required=True, metavar="CERT...")
-@click.option("--task", type=click.Path(path_type=Path), help="The task file, instead of the one in the run file beside the certificate.")
+@click.option(
+    "--task",
+    type=click.Path(path_type=Path),
+    help="The task file, instead of the one in the run file beside the certificate.",
+)
 @click.option("--data", metavar="DATASET", help="The dataset, instead of the one in the run file.")
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON per certificate on stdout.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
@@ -40,7 +44,15 @@ def check(certificates: tuple[str, ...], task: Path | None, data: str | None, as
                 codes.append(code)
                 if as_json:
                     refuted = [f"{claim}: {detail}" for claim, detail in wrong]
-                    print_json({"certificate": str(path), "accepted": not wrong, "exit": code, "refuted": refuted, "grades": grades})
+                    print_json(
+                        {
+                            "certificate": str(path),
+                            "accepted": not wrong,
+                            "exit": code,
+                            "refuted": refuted,
+                            "grades": grades,
+                        }
+                    )
                 else:
                     said = ", ".join(f"{claim} {grade}" for claim, grade in grades.items())
                     click.echo(f"{path}: " + ("refused" if wrong else f"accepted ({said})"))
@@ -49,7 +61,14 @@ def check(certificates: tuple[str, ...], task: Path | None, data: str | None, as
             except CobenchError as fault:
                 codes.append(fault.exit_code)
                 if as_json:
-                    print_json({"certificate": str(path), "accepted": False, "exit": fault.exit_code, "errors": error_texts(fault)})
+                    print_json(
+                        {
+                            "certificate": str(path),
+                            "accepted": False,
+                            "exit": fault.exit_code,
+                            "errors": error_texts(fault),
+                        }
+                    )
                 else:
                     click.echo(str(fault), err=True)
             shown.advance()
@@ -94,5 +113,9 @@ def _run_file(path: Path) -> dict[str, str]:
 
 def _known(run: dict[str, str], what: str, path: Path) -> str:
     if what not in run:
-        raise CertificateError("there is no run file beside the certificate that says where the task is", where=Where(str(path)), hint="give --task (and --data)")
+        raise CertificateError(
+            "there is no run file beside the certificate that says where the task is",
+            where=Where(str(path)),
+            hint="give --task (and --data)",
+        )
     return run[what]

@@ -93,10 +93,13 @@ def _survivors(survivors: tuple[Survivors, ...]) -> Table:
     table.add_row("offers", *(f"{item.offers:,}" for item in survivors))
     for name in survivors[0].alone:
         cells = [
-            "·" if item.alone[name] == item.offers else f"{item.alone[name]:,} / {item.together[name]:,}" for item in survivors
+            "·" if item.alone[name] == item.offers else f"{item.alone[name]:,} / {item.together[name]:,}"
+            for item in survivors
         ]
         table.add_row(name, *cells)
-    table.add_row("left", *(f"{list(item.together.values())[-1] if item.together else item.offers:,}" for item in survivors))
+    table.add_row(
+        "left", *(f"{list(item.together.values())[-1] if item.together else item.offers:,}" for item in survivors)
+    )
     return table
 
 
@@ -143,7 +146,9 @@ def print_verdict(verdict: Verdict, problem: Problem) -> None:
         share = f" ({percent(Fraction(verdict.relative_gap))})" if verdict.relative_gap is not None else ""
         table.add_row("gap", _value(verdict.gap, kind) + share)
     if verdict.standing is not None:
-        better, tied, _, total = (narrow(getattr(verdict.standing, name)) for name in ("better", "tied", "worse", "total"))
+        better, tied, _, total = (
+            narrow(getattr(verdict.standing, name)) for name in ("better", "tied", "worse", "total")
+        )
         others = f", shared by {tied:,} plans" if tied > 1 else ""
         table.add_row("rank", f"{better + 1:,} of {total:,}{others}")
         table.add_row("better plans", f"{better:,} ({percent(Fraction(better, total))} of all feasible ones)")
@@ -170,7 +175,9 @@ def describe_dataset(dataset: Dataset) -> dict[str, Any]:
         "license": manifest.license,
         "folder": str(dataset.folder),
         "manifest": dataset.manifest.digest(),
-        "parameters": {name: spec.model_dump(mode="json", exclude_defaults=True) for name, spec in manifest.parameters.items()},
+        "parameters": {
+            name: spec.model_dump(mode="json", exclude_defaults=True) for name, spec in manifest.parameters.items()
+        },
         "tables": {
             name: {
                 "rows": dataset.table(world, name).rows,

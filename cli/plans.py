@@ -23,7 +23,9 @@ _TASK = click.Path(path_type=Path)
 
 @click.command()
 @click.argument("task", type=_TASK)
-@click.option("--data", metavar="DATASET", help="A bundled name or a folder, instead of the dataset that the task names.")
+@click.option(
+    "--data", metavar="DATASET", help="A bundled name or a folder, instead of the dataset that the task names."
+)
 @click.option("--json", "as_json", is_flag=True, help="The plan as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 def solve(task: Path, data: str | None, as_json: bool, quiet: bool) -> int:
@@ -57,7 +59,9 @@ def solve(task: Path, data: str | None, as_json: bool, quiet: bool) -> int:
 @click.command()
 @click.argument("task", type=_TASK)
 @click.argument("plan", metavar="PLAN")
-@click.option("--data", metavar="DATASET", help="A bundled name or a folder, instead of the dataset that the task names.")
+@click.option(
+    "--data", metavar="DATASET", help="A bundled name or a folder, instead of the dataset that the task names."
+)
 @click.option("--certificate", type=_TASK, help="The task's certificate; without it the task is certified first.")
 @click.option("--json", "as_json", is_flag=True, help="The verdict as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")

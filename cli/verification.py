@@ -18,11 +18,22 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
-@click.option("--data", metavar="DATASET", help="A bundled name or a folder, instead of the dataset that the task names.")
-@click.option("--out", default="certificates", show_default=True, help="Folder for certificates.", type=click.Path(path_type=Path))
+@click.option(
+    "--data", metavar="DATASET", help="A bundled name or a folder, instead of the dataset that the task names."
+)
+@click.option(
+    "--out", default="certificates", show_default=True, help="Folder for certificates.", type=click.Path(path_type=Path)
+)
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON per task on stdout.")
-@click.option("--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="Per task; what is open then stays undecided.")
-@click.option("--work-limit", type=click.IntRange(min=1), metavar="STEPS", help="Per task, in elementary steps: a limit that is the same everywhere.")
+@click.option(
+    "--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="Per task; what is open then stays undecided."
+)
+@click.option(
+    "--work-limit",
+    type=click.IntRange(min=1),
+    metavar="STEPS",
+    help="Per task, in elementary steps: a limit that is the same everywhere.",
+)
 @click.option("--memory-limit", type=click.IntRange(min=64), metavar="MB", help="Address space of this process.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 def verify(
@@ -101,7 +112,9 @@ def _write(out: Path, task: Path, folder: Path, result: Verification) -> Path:
         "python": platform.python_version(),
     }
     path = out / f"{result.problem.id}.cert.json"
-    write_atomically(out / f"{result.problem.id}.run.json", json.dumps(run, indent=1, ensure_ascii=False).encode() + b"\n")
+    write_atomically(
+        out / f"{result.problem.id}.run.json", json.dumps(run, indent=1, ensure_ascii=False).encode() + b"\n"
+    )
     write_atomically(path, result.certificate.to_bytes())
     return path
 
@@ -144,7 +157,13 @@ def as_data(path: Path, result: Verification, written: Path | None) -> dict[str,
         "objective": certificate.objective.model_dump(),
         "refuted": [f"{finding.claim}: {finding.detail}" for finding in result.refuted],
         "survivors": [
-            {"choice": item.choice, "table": item.table, "offers": item.offers, "alone": dict(item.alone), "together": dict(item.together)}
+            {
+                "choice": item.choice,
+                "table": item.table,
+                "offers": item.offers,
+                "alone": dict(item.alone),
+                "together": dict(item.together),
+            }
             for item in result.survivors
         ],
         "certificate": str(written) if written is not None else None,

@@ -153,9 +153,7 @@ class _Binder:
         numbers = [self.number(part, target) for part in parts]
         for number in numbers:
             if number.type.unit != like.unit:
-                raise self.fail(
-                    f"cannot {doing} {like} and {number.type}", span, "both sides must have the same unit"
-                )
+                raise self.fail(f"cannot {doing} {like} and {number.type}", span, "both sides must have the same unit")
         return [self._scaled(number, scale // number.type.scale, scale) for number in numbers]
 
     def _scaled(self, number: Expr, factor: int, scale: int) -> Expr:
@@ -452,4 +450,3 @@ class _Binder:
 def _joined(args: list[Expr]) -> Type:
     """The type of aligned numbers taken together."""
     return replace(args[0].type, values=None, nullable=any(arg.type.nullable for arg in args))
-

@@ -172,7 +172,9 @@ def read_certificate(content: bytes, name: str) -> Certificate:
         raise CertificateError("this is not a cobench certificate", where=where)
     if value["cobench_certificate"] != FORMAT:
         hint = "certify the task again with this version"
-        raise CertificateError(f"certificate format {value['cobench_certificate']}, this version reads {FORMAT}", where=where, hint=hint)
+        raise CertificateError(
+            f"certificate format {value['cobench_certificate']}, this version reads {FORMAT}", where=where, hint=hint
+        )
     try:
         certificate = Certificate.model_validate_json(content)
         _check_integers(value["claims"])

@@ -14,12 +14,12 @@ from pydantic import AfterValidator, Field
 from . import expression as ex
 from .binding import FUNCTIONS, Scope, Signature, bind, bind_condition
 from .canonical import digest
-from .errors import ExpressionError, InputError, ManifestError, did_you_mean, raise_all
+from .errors import InputError, ManifestError, did_you_mean, raise_all
 from .expression import Expr
 from .offer_id import IdTemplate, parse_template
 from .source import Path_, Source, load_source
 from .syntax import ExpressionText, Span, parse
-from .units import INT64_MAX, Type, parse_decimal
+from .units import INT64_MAX, Type, parse_date, parse_decimal, parse_time
 from .validation import Written, validate
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
@@ -265,7 +265,9 @@ def _faults(file: ManifestFile) -> Iterator[InputError]:
         for column, found in spec.columns.items():
             yield from _column_faults(found, source, (room, name, "columns", column))
         key = spec.key if isinstance(spec, TableSpec) else spec.args
-        yield from _key_faults(key, spec.columns, source, (room, name, "key" if isinstance(spec, TableSpec) else "args"))
+        yield from _key_faults(
+            key, spec.columns, source, (room, name, "key" if isinstance(spec, TableSpec) else "args")
+        )
     for name, table in manifest.tables.items():
         for column in table.references:
             yield from _reference_faults(file, name, column)
@@ -274,12 +276,17 @@ def _faults(file: ManifestFile) -> Iterator[InputError]:
         if name in FUNCTIONS:
             yield ManifestError(f"'{name}' is already a function of the language", where=source.where(place, key=True))
         allowed = {*relation.args, *([relation.value] if relation.value else [])}
-        if relation.value and (relation.value not in relation.columns or relation.columns[relation.value].type != "number"):
-            yield ManifestError("the value of a relation is one of its number columns", where=source.where((*place, "value")))
+        value = relation.columns.get(relation.value) if relation.value else None
+        if relation.value and (value is None or value.type != "number" or relation.value in relation.args):
+            yield ManifestError(
+                "the value of a relation is one of its number columns, not an argument",
+                where=source.where((*place, "value")),
+            )
         extra = next((column for column in relation.columns if column not in allowed), None)
         if extra:
             yield ManifestError(
-                f"'{extra}' is neither an argument nor the value", where=source.where((*place, "columns", extra), key=True)
+                f"'{extra}' is neither an argument nor the value",
+                where=source.where((*place, "columns", extra), key=True),
             )
     for name, parameter in manifest.parameters.items():
         for bound in ("min", "max"):
@@ -299,7 +306,9 @@ def _column_faults(spec: ColumnSpec, source: Source, place: Path_) -> Iterator[I
         yield ManifestError("values are distinct texts of a string column", where=source.where((*place, "values")))
 
 
-def _key_faults(key: list[str], columns: Mapping[str, ColumnSpec], source: Source, place: Path_) -> Iterator[InputError]:
+def _key_faults(
+    key: list[str], columns: Mapping[str, ColumnSpec], source: Source, place: Path_
+) -> Iterator[InputError]:
     for position, column in enumerate(key):
         where = source.where((*place, position))
         if column not in columns:
@@ -316,7 +325,9 @@ def _reference_faults(file: ManifestFile, name: str, column: str) -> Iterator[In
     where = file.source.where(place)
     target = manifest.tables.get(reference.table)
     if target is None:
-        yield ManifestError(f"no table '{reference.table}'", where=where, hint=did_you_mean(reference.table, manifest.tables))
+        yield ManifestError(
+            f"no table '{reference.table}'", where=where, hint=did_you_mean(reference.table, manifest.tables)
+        )
     elif len(target.key) != 1:
         yield ManifestError(f"'{reference.table}' has a key of several columns; a reference needs one", where=where)
     elif column not in table.columns:
@@ -324,16 +335,27 @@ def _reference_faults(file: ManifestFile, name: str, column: str) -> Iterator[In
         yield ManifestError(f"'{name}' has no column '{column}'", where=file.source.where(place, key=True), hint=hint)
     elif table.columns[column].nullable:
         yield ManifestError(f"the reference '{column}' is nullable", where=where)
-    elif target.key[0] in target.columns and target.columns[target.key[0]].type != table.columns[column].type:
+    elif target.key[0] in target.columns and not _comparable(table.columns[column], target.columns[target.key[0]]):
         yield ManifestError(f"'{column}' and the key of '{reference.table}' have different types", where=where)
     if reference.prefix and not _NAME.match(reference.prefix):
         yield ManifestError("a prefix is a name such as outbound_", where=where)
 
 
+def _comparable(reference: ColumnSpec, key: ColumnSpec) -> bool:
+    """Whether the stored values of both columns mean the same."""
+    return (reference.type, reference.unit, reference.digits) == (key.type, key.unit, key.digits)
+
+
 def _sample(spec: ParameterSpec) -> ex.Literal:
     """Some value of a parameter, to check the types of a manifest before any task gives one."""
     choices: list[int | str | bool] = [value for value in (spec.min, spec.max) if value is not None]
-    fallback: dict[str, int | str | bool] = {"bool": True, "date": "2025-01-01", "time": "00:00", "number": 1, "string": "x"}
+    fallback: dict[str, int | str | bool] = {
+        "bool": True,
+        "date": "2025-01-01",
+        "time": "00:00",
+        "number": 1,
+        "string": "x",
+    }
     return _parameter(spec, (choices or list(spec.values or []) or [fallback[spec.type]])[0])
 
 
@@ -343,12 +365,11 @@ def _parameter(spec: ParameterSpec, value: int | str | bool, bounded: bool = Tru
         if kind.kind != "bool" or not isinstance(value, bool):
             raise ValueError(f"{kind} is needed here")
         return ex.Literal(value, kind, nowhere)
-    tree = f'"{value}"' if isinstance(value, str) and parse_decimal(value) is None else str(value)
     if kind.kind == "number":
         exact = parse_decimal(str(value))
         scaled = exact * kind.scale if exact is not None else None
         if scaled is None or scaled.denominator != 1 or abs(scaled) > INT64_MAX:
-            raise ValueError(f"{tree} is not {kind} with at most {spec.digits} digits after the point")
+            raise ValueError(f"'{value}' is not {kind} with at most {spec.digits} digits after the point")
         literal = ex.Literal(int(scaled), kind, nowhere)
     else:
         literal = _text_parameter(kind, str(value))
@@ -361,14 +382,14 @@ def _parameter(spec: ParameterSpec, value: int | str | bool, bounded: bool = Tru
 
 
 def _text_parameter(kind: Type, value: str) -> ex.Literal:
-    try:
-        column = Scope({"": {"x": kind}})
-        source = ExpressionText(f'x == "{value}"')
-        comparison = bind(parse(source), source, column)
-    except ExpressionError as fault:
-        raise ValueError(fault.message) from None
-    assert isinstance(comparison, ex.Compare) and isinstance(comparison.right, ex.Literal)
-    return ex.Literal(comparison.right.value, kind, Span(0, 0))
+    if kind.kind == "string":
+        if kind.values is not None and value not in kind.values:
+            raise ValueError(f"'{value}' is not one of {', '.join(kind.values)}")
+        return ex.Literal(value, kind, Span(0, 0))
+    number = parse_date(value) if kind.kind == "date" else parse_time(value)
+    if number is None:
+        raise ValueError(f"'{value}' is not {kind}, written {'YYYY-MM-DD' if kind.kind == 'date' else 'HH:MM'}")
+    return ex.Literal(number, kind, Span(0, 0))
 
 
 class _Binder:
@@ -380,7 +401,11 @@ class _Binder:
         self._open: list[str] = []
         self._relations = {
             name: RelationTable(
-                name, spec.file, {key: column.value_type() for key, column in spec.columns.items()}, tuple(spec.args), spec.value
+                name,
+                spec.file,
+                {key: column.value_type() for key, column in spec.columns.items()},
+                tuple(spec.args),
+                spec.value,
             )
             for name, spec in file.manifest.relations.items()
         }
@@ -396,7 +421,9 @@ class _Binder:
             return self._done[name]
         source = self.file.source
         if name in self._open:
-            raise ManifestError(f"the references of '{name}' lead back to it", where=source.where(("tables", name), key=True))
+            raise ManifestError(
+                f"the references of '{name}' lead back to it", where=source.where(("tables", name), key=True)
+            )
         self._open.append(name)
         spec = self.file.manifest.tables[name]
         fields: dict[str, TableField] = {column: Stored(found.value_type()) for column, found in spec.columns.items()}

@@ -80,4 +80,6 @@ def id_text(value: int | str | None, kind: Type) -> str | None:
 
 def is_id_text(text: str) -> bool:
     """Whether a text can stand in an id: letters, digits, `.` and `-`, in Unicode's composed form (NFC)."""
-    return bool(text) and all(char.isalnum() or char in ".-" for char in text) and unicodedata.is_normalized("NFC", text)
+    return (
+        bool(text) and all(char.isalnum() or char in ".-" for char in text) and unicodedata.is_normalized("NFC", text)
+    )

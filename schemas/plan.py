@@ -36,9 +36,7 @@ def _picks(value: Any) -> Any:
     return value
 
 
-Picks = Annotated[
-    tuple[Pick, ...], BeforeValidator(_picks, json_schema_input_type=str | Pick | list[str | Pick])
-]
+Picks = Annotated[tuple[Pick, ...], BeforeValidator(_picks, json_schema_input_type=str | Pick | list[str | Pick])]
 
 
 class Plan(Written):

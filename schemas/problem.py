@@ -78,7 +78,9 @@ class Problem:
 
     def relations(self) -> list[str]:
         """Every relation that a constraint, the objective or a reached table uses, sorted by name."""
-        return sorted({part.relation for expr in self._expressions() for part in ex.walk(expr) if isinstance(part, ex.Relation)})
+        return sorted(
+            {part.relation for expr in self._expressions() for part in ex.walk(expr) if isinstance(part, ex.Relation)}
+        )
 
     def _expressions(self) -> Iterator[Expr]:
         yield self.objective.expr
@@ -129,7 +131,9 @@ def _parameters(file: TaskFile, manifest: ManifestFile) -> dict[str, ex.Literal]
     for name, value in given.items():
         if name not in specs:
             hint = did_you_mean(name, specs, "parameters")
-            faults.append(TaskError(f"unknown parameter '{name}'", where=source.where(("given", name), key=True), hint=hint))
+            faults.append(
+                TaskError(f"unknown parameter '{name}'", where=source.where(("given", name), key=True), hint=hint)
+            )
             continue
         try:
             values[name] = manifest.parameter(name, value)
@@ -138,7 +142,9 @@ def _parameters(file: TaskFile, manifest: ManifestFile) -> dict[str, ex.Literal]
     for name in specs:
         if name not in given:
             where = source.where(("given",), key=True) if "given" in source.data else source.where()
-            faults.append(TaskError(f"the dataset needs '{name}' under given", where=where, hint=f"given:\n  {name}: …"))
+            faults.append(
+                TaskError(f"the dataset needs '{name}' under given", where=where, hint=f"given:\n  {name}: …")
+            )
     raise_all(faults)
     return values
 
@@ -150,12 +156,20 @@ def _choices(file: TaskFile, manifest: ManifestFile) -> dict[str, str]:
     for name in file.task.choose:
         table = file.task.choice(name).one
         if table not in offers:
-            what = "has no offer ids, so nothing can be chosen from it" if table in manifest.manifest.tables else "does not exist"
+            what = (
+                "has no offer ids, so nothing can be chosen from it"
+                if table in manifest.manifest.tables
+                else "does not exist"
+            )
             hint = did_you_mean(table, offers, "offer tables")
-            faults.append(TaskError(f"the table '{table}' {what}", where=file.source.where(("choose", name)), hint=hint))
+            faults.append(
+                TaskError(f"the table '{table}' {what}", where=file.source.where(("choose", name)), hint=hint)
+            )
         if name in manifest.manifest.parameters:
             where = file.source.where(("choose", name), key=True)
-            faults.append(TaskError(f"'{name}' is a parameter of the dataset; call the choice differently", where=where))
+            faults.append(
+                TaskError(f"'{name}' is a parameter of the dataset; call the choice differently", where=where)
+            )
         choices[name] = table
     raise_all(faults)
     return choices
@@ -192,7 +206,9 @@ def _expected(file: TaskFile, objective: Objective) -> Expected | None:
         scaled = exact * objective.type.scale if exact is not None else None
         if scaled is None or scaled.denominator != 1:
             where = file.source.where(("expect", "optimum"))
-            raise TaskError(f"'{expect.optimum}' is not a value of the objective", where=where, hint="write it as in 1234.50")
+            raise TaskError(
+                f"'{expect.optimum}' is not a value of the objective", where=where, hint="write it as in 1234.50"
+            )
         optimum = int(scaled)
     return Expected(False, optimum, expect.count)
 
@@ -213,7 +229,9 @@ def structure(node: Expr) -> tuple[Any, ...]:
 
 def _unguarded(problem: Problem) -> Iterator[InputError]:
     """Nullable parts of the objective that no constraint forces to be known."""
-    guarded = {structure(part) for item in problem.constraints for atom in split_and(item.condition) for part in _strict(atom)}
+    guarded = {
+        structure(part) for item in problem.constraints for atom in split_and(item.condition) for part in _strict(atom)
+    }
     text = problem.objective.text
     for part in _strict(problem.objective.expr):
         if isinstance(part, ex.Column | ex.Relation) and part.type.nullable and structure(part) not in guarded:

@@ -86,7 +86,8 @@ def read_text(path: Path, error: type[InputError] = InputError) -> str:
     except UnicodeDecodeError as fault:
         line = content.count(b"\n", 0, fault.start) + 1
         raise error(
-            f"not UTF-8 text: byte 0x{content[fault.start]:02x} at offset {fault.start}", where=Where(str(path), line, 1)
+            f"not UTF-8 text: byte 0x{content[fault.start]:02x} at offset {fault.start}",
+            where=Where(str(path), line, 1),
         ) from None
 
 

@@ -155,7 +155,9 @@ def _scan_token(source: ExpressionText, token: tokenize.TokenInfo, span: Span, p
             raise source.error("put a space between a number and a word", span)
     elif token.type == tokenize.NUMBER:
         if parse_decimal(text) is None:
-            raise source.error(f"the number '{text}' is not a plain decimal", span, "write digits and at most one point")
+            raise source.error(
+                f"the number '{text}' is not a plain decimal", span, "write digits and at most one point"
+            )
         if re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", source.text[span.start :]):
             raise source.error("a date stands in quotes", span, f'write "{source.text[span.start : span.start + 10]}"')
     elif token.type == tokenize.STRING:
@@ -168,7 +170,9 @@ def _scan_token(source: ExpressionText, token: tokenize.TokenInfo, span: Span, p
             raise source.error(f"'{text}' is not part of the language", span, _OPERATOR_HINTS.get(text, ""))
     elif token.type == tokenize.COMMENT:
         raise source.error("an expression has no comments", span)
-    elif token.type == tokenize.ERRORTOKEN and not text.isspace() or tokenize.tok_name[token.type].startswith("FSTRING"):
+    elif (
+        token.type == tokenize.ERRORTOKEN and not text.isspace() or tokenize.tok_name[token.type].startswith("FSTRING")
+    ):
         raise source.error(f"'{text}' is not part of the language", span, _OPERATOR_HINTS.get(text, ""))
 
 
@@ -286,4 +290,3 @@ class _Reader:
         if not (simple and isinstance(loop.target, ast.Name) and isinstance(loop.iter, ast.Name)):
             self.refuse(node, "an aggregate is written f(x.column for x in choice)")
         return Syntax("each", (function, loop.target.id, loop.iter.id, self.read(node.elt, depth)), self.span(node))
-

@@ -59,7 +59,8 @@ class Task(Written):
     """A task as written. Exactly one of `minimize` and `maximize` is given."""
 
     model_config = ConfigDict(
-        json_schema_extra={"oneOf": [{"required": ["minimize"]}, {"required": ["maximize"]}]}, use_attribute_docstrings=True
+        json_schema_extra={"oneOf": [{"required": ["minimize"]}, {"required": ["maximize"]}]},
+        use_attribute_docstrings=True,
     )
 
     cobench: Literal[1]

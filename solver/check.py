@@ -81,11 +81,11 @@ def _read(path: Path, types: Mapping[str, Type], key: Sequence[str]) -> _File:
     """The columns of a Parquet file that the manifest names; raises TableError unless they are as it says."""
     where = Where(str(path))
     try:
-        file = ParquetFile(path)
-        for name in types:
-            if (times := file.schema_arrow.names.count(name)) != 1:
-                raise TableError(f"there are {times} columns '{name}', one is needed", where=where)
-        table = file.read(columns=list(types))
+        with ParquetFile(path) as file:
+            for name in types:
+                if (times := file.schema_arrow.names.count(name)) != 1:
+                    raise TableError(f"there are {times} columns '{name}', one is needed", where=where)
+            table = file.read(columns=list(types))
         arrays = {name: _plain(table.column(name)) for name in types}
     except FileNotFoundError:
         raise TableError("the file is missing", where=where) from None
@@ -252,8 +252,8 @@ def _lenient(node: Expr, parts: list[Function], relations: Mapping[str, Mapping[
 def _strict(node: Expr) -> Callable[..., Value]:
     """What the node makes of the known values of its parts."""
     match node:
-        case ex.Sum():
-            return lambda *terms: sum(terms)
+        case ex.Sum(terms=terms):
+            return operator.add if len(terms) == 2 else lambda *values: sum(values)
         case ex.Scaled(factor=factor):
             return lambda term: factor * term
         case ex.Product():
@@ -284,14 +284,6 @@ def _quotient(top: int, bottom: int, up: bool) -> int:
     return -(-top // bottom) if up else top // bottom
 
 
-@dataclass(frozen=True, slots=True)
-class _Offers:
-    """The rows of a table that satisfy its `require`, by the values of the columns that their ids are made of."""
-
-    parts: tuple[Function, ...]
-    rows: Mapping[tuple[Value, ...], int]
-
-
 class Data:
     """The tables and relations of one problem, rows numbered from 0 in the order of the key. Columns decode on demand.
 
@@ -304,7 +296,7 @@ class Data:
         self.facts: dict[str, Mapping[tuple[Value, ...], Value]] = {}
         self._tables, self._files = tables, files
         self._columns: dict[tuple[str, str], Function] = {}
-        self._offers: dict[str, _Offers] = {}
+        self._offers: dict[str, Mapping[tuple[Value, ...], int]] = {}
         self._keys: dict[str, dict[Value, int]] = {}
 
     def rows(self, table: str) -> range:
@@ -360,27 +352,29 @@ class Data:
             raise TableError(f"the table '{table}' has no offer ids")
         return found
 
-    def offers(self, table: str) -> _Offers:
-        """The offers of a table; raises TableError when two of them have one id, or a text cannot stand in an id."""
-        if table in self._offers:
-            return self._offers[table]
-        facts, names = self._tables[table], self.template(table).columns
-        rows: Sequence[int] = self.rows(table)
-        for atom in split_and(facts.require) if facts.require is not None else ():
-            holds = self.function(table, atom)
-            rows = [row for row in rows if holds(row) is True]
-        parts = tuple(self.column(table, name) for name in names)
-        for name, part in zip(names, parts, strict=True):
-            if facts.fields[name].type.kind == "string":
-                wrong = [text for text in {part(row) for row in rows} if text is not None and not is_id_text(str(text))]
-                if wrong:
-                    raise TableError(f"'{min(map(str, wrong))}' in '{name}' of '{table}' cannot stand in an id")
-        keys = list(zip(*(map(part, rows) for part in parts), strict=True))
-        found = dict(zip(keys, rows, strict=True))
-        if len(found) < len(keys):  # a later row took the place of an earlier one
-            double = next(row for row, key in zip(rows, keys, strict=True) if found[key] != row)
-            raise TableError(f"two offers of '{table}' have the id '{self.id(table, double)}'")
-        self._offers[table] = _Offers(parts, found)
+    def offers(self, table: str) -> Mapping[tuple[Value, ...], int]:
+        """The rows that satisfy the table's `require`, by the values of the columns that their ids are made of.
+
+        Raises TableError when two of them have one id, or a text cannot stand in an id.
+        """
+        if table not in self._offers:
+            facts, names = self._tables[table], self.template(table).columns
+            rows: Sequence[int] = self.rows(table)
+            for atom in split_and(facts.require) if facts.require is not None else ():
+                holds = self.function(table, atom)
+                rows = [row for row in rows if holds(row) is True]
+            looks = [self.column(table, name) for name in names]
+            for name, look in zip(names, looks, strict=True):
+                if facts.fields[name].type.kind == "string":
+                    texts = {str(text) for row in rows if (text := look(row)) is not None}
+                    if wrong := [text for text in texts if not is_id_text(text)]:
+                        raise TableError(f"'{min(wrong)}' in '{name}' of '{table}' cannot stand in an id")
+            keys = list(zip(*(map(look, rows) for look in looks), strict=True))
+            found = dict(zip(keys, rows, strict=True))
+            if len(found) < len(keys):  # a later row took the place of an earlier one
+                double = next(row for row, key in zip(rows, keys, strict=True) if found[key] != row)
+                raise TableError(f"two offers of '{table}' have the id '{self.id(table, double)}'")
+            self._offers[table] = found
         return self._offers[table]
 
     def id(self, table: str, row: int) -> str:
@@ -391,7 +385,7 @@ class Data:
     def find(self, table: str, offer: str) -> int | None:
         """The row of the offer with an id; None when there is none."""
         values = self.parse(table, offer)
-        return None if values is None else self.offers(table).rows.get(values)
+        return None if values is None else self.offers(table).get(values)
 
     def parse(self, table: str, offer: str) -> tuple[Value, ...] | None:
         """The values in an id, in the order of its columns; None when it does not have the form of the template.
@@ -408,7 +402,7 @@ def _value(text: str | None, kind: Type) -> Value:
     """The value whose text in an id is `text`, or else the text itself."""
     if text is None or kind.kind == "string":
         return text
-    found = parse_date(text) if kind.kind == "date" else int(text) if re.fullmatch(r"-?[0-9]{1,19}", text) else None
+    found = parse_date(text) if kind.kind == "date" else int(text) if re.fullmatch(r"-?[0-9]+", text) else None
     return found if id_text(found, kind) == text else text
 
 
@@ -459,7 +453,8 @@ def open_data(folder: Path, problem: Problem) -> Data:
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """What a plan is worth: the value of the objective where every pick is an offer and the value is known, and what
-    is wrong. `unknown` has a sentence for every pick that is no offer, or picks that are not one for each choice."""
+    is wrong. `unknown` has a sentence for every pick that is no offer, or picks that are not one for each choice.
+    """
 
     value: int | None
     violations: tuple[Violation, ...]
@@ -605,18 +600,20 @@ class Feasible:
         return sum(number for _, number in self.values)
 
 
-class _TooMuchWork(Exception):  # noqa: N818
-    """The limit of work would be passed."""
+class _WorkLimitError(Exception):
+    """More combinations had to be tried than allowed."""
 
 
 class _Work:
+    """Counts combinations down."""
+
     def __init__(self, limit: int) -> None:
         self.left = limit
 
     def take(self, steps: int) -> None:
         self.left -= steps
         if self.left < 0:
-            raise _TooMuchWork
+            raise _WorkLimitError
 
 
 _Slots = dict[Any, tuple[int, Expr]]  # by the structure of an expression: where its value stands in a state, and itself
@@ -626,7 +623,8 @@ _States = dict[tuple[Value, ...], tuple[int, tuple[str, ...]]]  # number of part
 @dataclass(frozen=True, slots=True)
 class _Block:
     """The partial plans over some choices. Those that give equal values to all that the rest of the task reads of them
-    (`slots`) are one state. Ids are compared as text, which Python orders by code points, the order of UTF-8 bytes."""
+    (`slots`) are one state. Ids are compared as text, which Python orders by code points, the order of UTF-8 bytes.
+    """
 
     choices: frozenset[str]
     slots: _Slots
@@ -648,7 +646,7 @@ def recompute(
     joint = [atom for atom in atoms if len(choices_of(atom)) > 1]
     blocks: dict[str, _Block] = {}
     for choice, table in problem.choices.items():
-        rows: Iterable[int] = data.offers(table).rows.values()
+        rows: Iterable[int] = data.offers(table).values()
         if within is not None and choice in within:
             rows = [row for offer in dict.fromkeys(within[choice]) if (row := data.find(table, offer)) is not None]
         own = [atom for atom in atoms if choices_of(atom) == frozenset({choice})]
@@ -659,11 +657,13 @@ def recompute(
         reads = [data.function(table, part) for _, part in slots.values()]
         states: _States = {}
         for row in rows:
-            _add(states, tuple(read(row) for read in reads), 1, (data.id(table, row),))
+            state, ids = tuple(read(row) for read in reads), (data.id(table, row),)
+            number, least = states.get(state, (0, ids))
+            states[state] = number + 1, min(ids, least)
         blocks[choice] = _Block(frozenset({choice}), slots, states)
     try:
         whole = _joined(blocks, joint, objective, data, _Work(work_limit))
-    except _TooMuchWork:
+    except _WorkLimitError:
         return None
     value = _constant(_lifted(objective, whole.choices, whole.slots, 0), data)
     found: dict[int, tuple[int, tuple[str, ...]]] = {}
@@ -682,11 +682,6 @@ def _constant(node: Expr, data: Data) -> Function:
     return compiled(node, lambda part: operator.itemgetter(int(part.column)), data.facts)
 
 
-def _add(states: _States, state: tuple[Value, ...], number: int, ids: tuple[str, ...]) -> None:
-    known = states.get(state)
-    states[state] = (number, ids) if known is None else (known[0] + number, min(known[1], ids))
-
-
 def _slots(expressions: Iterable[Expr], choices: frozenset[str]) -> _Slots:
     """What has to be known of the picks of `choices` to evaluate the expressions."""
     slots: _Slots = {}
@@ -696,7 +691,7 @@ def _slots(expressions: Iterable[Expr], choices: frozenset[str]) -> _Slots:
 
 
 def _lifted(node: Expr, choices: frozenset[str], slots: _Slots, offset: int) -> Expr:
-    """The node with every largest part that reads only `choices` replaced by a column, the place of its value in a state.
+    """The node with every largest part that reads only `choices` made a column: the place of its value in a state.
 
     The terms of a sum that read these choices are one part, their sum; likewise for `and`, `or`, `min`, `max` and
     `count`. So wishes that are met equally often, and prices with equal sums, become one state.
@@ -734,7 +729,7 @@ def _joined(blocks: Mapping[str, _Block], joint: list[Expr], objective: Expr, da
     left = min(blocks.values(), key=lambda block: len(block.states))
     while len(left.choices) < len(order):
 
-        def rank(choice: str, left: _Block = left) -> tuple[bool, bool, int]:
+        def rank(choice: str, left: _Block = left, joint: list[Expr] = joint) -> tuple[bool, bool, int]:
             linked = [atom for atom in joint if choice in choices_of(atom) <= left.choices | {choice}]
             equal = any(isinstance(atom, ex.Compare) and atom.op == "==" for atom in linked)
             return not equal, not linked, len(blocks[choice].states)
@@ -764,12 +759,9 @@ def _pairs(left: _Block, right: _Block, due: list[Expr], slots: _Slots, place: i
     coarse: list[tuple[Function, list[int], list[int]]] = []
     fine: list[Function] = []
     for atom in map(lift, due):
-        if (
-            isinstance(atom, ex.Compare)
-            and atom.op == "=="
-            and all(isinstance(x, ex.Column) for x in ex.children(atom))
-        ):
-            first, second = sorted(int(x.column) for x in walk(atom) if isinstance(x, ex.Column))
+        ends = [int(side.column) for side in ex.children(atom) if isinstance(side, ex.Column)]
+        if isinstance(atom, ex.Compare) and atom.op == "==" and len(ends) == 2:
+            first, second = sorted(ends)
             keys.append((first, second - width))
             continue
         places = {int(part.column) for part in walk(atom) if isinstance(part, ex.Column)}
@@ -786,8 +778,8 @@ def _pairs(left: _Block, right: _Block, due: list[Expr], slots: _Slots, place: i
     far = _buckets(right, [second for _, second in keys], [at for _, _, side in coarse for at in side])
     results = [_constant(lift(part), data) for _, part in slots.values()]
     states: _States = {}
-    for key, groups in near.items():
-        partners = far.get(key, {}).values()
+    for shared, groups in near.items():
+        partners = far.get(shared, {}).values()
         for mine in groups.values():
             for theirs in partners:
                 work.take(1)
@@ -801,8 +793,12 @@ def _pairs(left: _Block, right: _Block, due: list[Expr], slots: _Slots, place: i
                             if holds(pair) is not True:
                                 break
                         else:
-                            merged = ids[:place] + id_ + ids[place:]
-                            _add(states, tuple([result(pair) for result in results]), number * times, merged)
+                            key = tuple([result(pair) for result in results])
+                            before, least = states.get(key, (0, ()))
+                            if not least or (ids if place else id_)[0] <= least[0]:  # mostly the first id decides
+                                merged = ids[:place] + id_ + ids[place:]
+                                least = min(least, merged) if least else merged
+                            states[key] = before + number * times, least
     return states
 
 
@@ -864,8 +860,8 @@ def replay(
     """What holds of a certificate for this problem and data: nothing in it is trusted, everything is computed anew.
 
     `dataset` and `manifest_digest` are name and digest of the manifest that the problem was posed on. `work_limit`
-    counts combinations, not seconds, so that equal inputs give equal reports. Raises TableError as `recompute` does; the
-    certificate's own digest and spelling are checked where it is read (`read_certificate`).
+    counts combinations, not seconds, so that equal inputs give equal reports. Raises TableError as `recompute` does;
+    the certificate's own digest and spelling are checked where it is read (`read_certificate`).
     """
     claims, scope = certificate.claims, certificate.scope
     kind, facts = problem.objective.type, certificate.dataset
@@ -895,7 +891,7 @@ def replay(
     truth = recompute(posed, data, scope.within, work_limit)
     wrong: dict[str, list[str]] = {name: [] for name in claims.graded()}
     for name, sentence in _contradictions(claims, problem.objective.maximize):
-        wrong.setdefault(name, []).append(sentence)
+        wrong[name].append(sentence)
     for name, sentence in _mistakes(claims, truth, problem.objective.maximize) if truth is not None else ():
         wrong[name].append(sentence)
     for name, faults in wrong.items():
@@ -927,7 +923,12 @@ def _differences(found: Mapping[str, Any], claimed: Mapping[str, Any]) -> list[s
 def _numbers(claim: OptimumClaim) -> dict[str, Any]:
     """The claim's content with plain integers."""
     runner_up = None if claim.runner_up is None else narrow(claim.runner_up)
-    return {"value": narrow(claim.value), "plan": claim.plan, "tied": narrow(claim.tied), "runner_up": runner_up}
+    return {
+        "value": narrow(claim.value),
+        "plan": claim.plan.written(),
+        "tied": narrow(claim.tied),
+        "runner_up": runner_up,
+    }
 
 
 def _doubts(
@@ -950,7 +951,8 @@ def _mistakes(claims: Claims, truth: Feasible, maximize: bool) -> Iterator[tuple
         yield "status", f"the task is {solvable}"
     (best, tied), runner_up = truth.values[0] if truth.values else (None, 0), [value for value, _ in truth.values[1:2]]
     if claims.optimum is not None:
-        found = {"value": best, "plan": truth.plan, "tied": tied, "runner_up": runner_up[0] if runner_up else None}
+        found = {"value": best, "plan": truth.plan and truth.plan.written(), "tied": tied}
+        found["runner_up"] = runner_up[0] if runner_up else None
         yield from (("optimum", sentence) for sentence in _differences(found, _numbers(claims.optimum)))
     if claims.incumbent is not None and best is not None and _better(best, narrow(claims.incumbent.bound), maximize):
         yield "incumbent", f"the optimum {best} is better than the bound"
@@ -1013,13 +1015,15 @@ def _odd(entry: Evidence, claims: Claims, maximize: bool) -> Iterator[str]:
         if _better(value, optimum, maximize) or (entry.status == "optimal" and value != optimum):
             yield f"{entry.engine} answered the value {value}"
     if claims.count is not None and entry.count is not None and entry.status in ("optimal", "infeasible"):
-        if not narrow(claims.count.at_least) <= narrow(entry.count) <= narrow(claims.count.at_most):
+        low, high = narrow(claims.count.at_least), narrow(claims.count.at_most)
+        if not low <= narrow(entry.count) <= high:
             yield f"{entry.engine} answered the count {entry.count}"
 
 
 def grades(certificate: Certificate, report: Report) -> dict[str, Grade]:
     """What the grade of each claim must be after a replay: proved where the checker confirmed the claim; else agreed
-    where two engines answered it alike, and nothing was refuted; else claimed. An unknown status is always claimed."""
+    where two engines answered it alike, and nothing was refuted; else claimed. An unknown status is always claimed.
+    """
     claims, result = certificate.claims, dict[str, Grade]()
     for name in claims.graded():
         engines = {entry.engine for entry in certificate.evidence if _answers(entry, name, claims)}

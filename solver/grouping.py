@@ -166,7 +166,9 @@ def batches(model: Model, rows: Sequence[Row], every: list[Side], tracked: int |
         ranges = [range(side.start[group], side.start[group + 1]) for side, group in zip(outer, groups, strict=True)]
         for picked in itertools.product(*ranges):
             chosen = list(zip(outer, picked, strict=True))
-            costs = sum((side.costs.reshape(len(side), -1)[row] for side, row in chosen), np.zeros(offsets.shape[1], np.int64))
+            costs = sum(
+                (side.costs.reshape(len(side), -1)[row] for side, row in chosen), np.zeros(offsets.shape[1], np.int64)
+            )
             yield Batch(
                 a, b, blocks, (offsets + costs).reshape(-1), base + sum(int(side.obj[row]) for side, row in chosen),
                 int(np.prod([int(side.mult[row]) for side, row in chosen], dtype=object)),
@@ -182,7 +184,11 @@ class _Layout:
         self.model, self.rows, self.a, self.b = model, rows, a, b
         self.between = [link for link in model.links if set(link.choices) == {a.choice, b.choice}]
         self.sums = [row.linear for row in rows] or [Linear({}, (), 0)]
-        joint = np.concatenate([np.stack([self._linked(side, link) for link in self.between]) for side in (a, b)], axis=1) if self.between else None
+        joint = (
+            np.concatenate([np.stack([self._linked(side, link) for link in self.between]) for side in (a, b)], axis=1)
+            if self.between
+            else None
+        )
         self.keys: tuple[Ints, Ints] | None = None
         if joint is not None:
             _, inverse = np.unique(joint, axis=1, return_inverse=True)

@@ -19,7 +19,7 @@ from ..schemas.errors import ExpressionError, TaskError, did_you_mean
 from ..schemas.expression import Expr, children, choices_of, split_and
 from ..schemas.problem import Constraint, Problem
 from ..schemas.syntax import ExpressionText
-from .model import Bools, Choice, Ints, Linear, Link, Model, Row, Table, Term
+from .model import Bools, Choice, Ints, Linear, Link, Model, Row, Table, Term, Threshold
 from .offers import Offers
 from .values import Evaluator, TableColumns, Values, combined, factorized, integers, table_columns
 
@@ -84,12 +84,14 @@ class _Lowering:
         self.rows: list[Row] = []
         self.links: list[Link] = []
         self.tables: list[Table] = []
+        self.thresholds: dict[int, Threshold] = {}
         self._columns: dict[tuple[int, str], Values] = {}
 
     def run(self) -> Lowered:
         for number, constraint in enumerate(self.problem.constraints):
             for conjunct in split_and(constraint.condition):
                 _Conjunct(self, number, constraint.text).lower(conjunct)
+            self._threshold(number, constraint)
         objective = self.problem.objective
         linear = _Conjunct(self, None, objective.text).linear(objective.expr, -1 if objective.maximize else 1)
         choices = tuple(
@@ -97,14 +99,39 @@ class _Lowering:
         )
         names = tuple(constraint.name for constraint in self.problem.constraints)
         model = Model(
-            names, choices, tuple(self.rows), tuple(self.links), tuple(self.tables), linear, objective.maximize
+            names,
+            choices,
+            tuple(self.rows),
+            tuple(self.links),
+            tuple(self.tables),
+            linear,
+            objective.maximize,
+            self.thresholds,
         )
         return Lowered(model, tuple(self.offers))
+
+    def _threshold(self, number: int, constraint: Constraint) -> None:
+        """Notes a constraint that is one comparison of numbers, and where its parts are known."""
+        node = constraint.condition
+        if not isinstance(node, ex.Compare) or node.op in ("==", "!=") or node.left.type.kind != "number":
+            return
+        known = {choice: np.ones(len(offer.rows), np.bool_) for choice, offer in enumerate(self.offers)}
+        try:
+            linear = _Conjunct(self, None, constraint.text, known).linear(
+                node.left, *_AT_MOST_ZERO[node.op][0], node.right
+            )
+        except _Partial:
+            return
+        self.thresholds[number] = Threshold(linear, known)
 
     def evaluate(self, node: Expr, choice: int, text: ExpressionText) -> Values:
         """A single-choice expression over the offers of that choice."""
         evaluator = Evaluator(
-            len(self.offers[choice].rows), lambda column: self._column(choice, column.column), self.dataset, self.problem.world, text
+            len(self.offers[choice].rows),
+            lambda column: self._column(choice, column.column),
+            self.dataset,
+            self.problem.world,
+            text,
         )
         return evaluator.values(node)
 
@@ -120,6 +147,10 @@ class _Lowering:
         self.satisfied[choice][rows] &= np.uint64(~(1 << constraint) & (2**64 - 1))
 
 
+class _Partial(Exception):  # noqa: N818 - a way out, not an error
+    """A sum is unknown for some combinations of rows, so no single row can be blamed."""
+
+
 @dataclass(slots=True)
 class _Sums:
     """A linear form while it is put together: parts per choice with factors, terms over several choices, a constant."""
@@ -130,10 +161,12 @@ class _Sums:
 
 
 class _Conjunct:
-    """Lowers one conjunct of constraint number `constraint`, or the objective (None)."""
+    """Lowers one conjunct of constraint number `constraint`; or a sum on its own (None), noting in `known` where it is."""
 
-    def __init__(self, lowering: _Lowering, constraint: int | None, text: ExpressionText) -> None:
-        self.lowering, self.constraint, self.text = lowering, constraint, text
+    def __init__(
+        self, lowering: _Lowering, constraint: int | None, text: ExpressionText, known: dict[int, Bools] | None = None
+    ) -> None:
+        self.lowering, self.constraint, self.text, self.known = lowering, constraint, text, known
 
     def lower(self, node: Expr) -> None:
         choices = sorted(self.lowering.number[name] for name in choices_of(node))
@@ -151,6 +184,8 @@ class _Conjunct:
     def _forbid(self, choice: int, rows: Bools) -> None:
         if self.constraint is not None:
             self.lowering.forbid(choice, self.constraint, rows)
+        if self.known is not None:
+            self.known[choice] &= ~rows
 
     def _evaluate(self, node: Expr, choice: int) -> Values:
         return self.lowering.evaluate(node, choice, self.text)
@@ -178,7 +213,9 @@ class _Conjunct:
     def _adds(self, node: Expr) -> bool:
         if len(choices_of(node)) == 1:
             return node.type.kind == "number"
-        return not isinstance(node, ex.Relation | ex.Count | ex.DaysBetween) and any(self._adds(child) for child in children(node))
+        return not isinstance(node, ex.Relation | ex.Count | ex.DaysBetween) and any(
+            self._adds(child) for child in children(node)
+        )
 
     # comparisons of numbers
 
@@ -191,11 +228,11 @@ class _Conjunct:
             self._link(left, self._evaluate(node.left, left), right, self._evaluate(node.right, right))
             return
         for sign, strict in _AT_MOST_ZERO[node.op]:
-            linear = self.linear(node.left, sign, node.right, strict)
+            linear = self.linear(node.left, sign, strict, node.right)
             if self.constraint is not None:
                 self.lowering.rows.append(Row(self.constraint, linear))
 
-    def linear(self, left: Expr, sign: int, right: Expr | None = None, constant: int = 0) -> Linear:
+    def linear(self, left: Expr, sign: int, constant: int = 0, right: Expr | None = None) -> Linear:
         """`sign * (left - right) + constant` as a linear form; rows whose part is unknown are forbidden."""
         sums = _Sums(constant=constant)
         self._collect(left, sign, sums)
@@ -251,6 +288,8 @@ class _Conjunct:
         """A number that depends on few distinct values of several choices; combinations without a value are forbidden."""
         choices, codes, values = self._over_codes(node)
         if values.null is not None:
+            if self.known is not None:
+                raise _Partial
             if self.constraint is not None:
                 allowed = ~values.null.reshape([number for _, number in codes])
                 self.lowering.tables.append(Table(self.constraint, choices, tuple(code for code, _ in codes), allowed))
@@ -269,9 +308,7 @@ class _Conjunct:
             known = {word: code for code, word in enumerate(first.words)}
             mapped = np.array([known.get(word, len(known) + code) for code, word in enumerate(second.words)], np.int64)
             second = Values(mapped[second.data] if len(mapped) else second.data, second.null)
-        nulls = [
-            np.zeros(len(side.data), np.bool_) if side.null is None else side.null for side in (first, second)
-        ]
+        nulls = [np.zeros(len(side.data), np.bool_) if side.null is None else side.null for side in (first, second)]
         both = Values(np.concatenate([first.data.astype(np.int64), second.data.astype(np.int64)]))
         codes, _ = factorized(both)
         codes = np.where(np.concatenate(nulls), -1, codes)
@@ -281,7 +318,9 @@ class _Conjunct:
 
     def _table(self, node: Expr) -> None:
         """The condition, evaluated once for every combination of the distinct values that it depends on."""
-        numbers = [leaf for leaf in self._leaves(node) if leaf.type.kind == "number" and not self._is_argument(node, leaf)]
+        numbers = [
+            leaf for leaf in self._leaves(node) if leaf.type.kind == "number" and not self._is_argument(node, leaf)
+        ]
         unequal = isinstance(node, ex.Compare) and node.op == "!="
         if numbers and not unequal:
             raise self._refused(node, "a comparison of sums stands under or, not or another function")

@@ -7,7 +7,7 @@ constraint (a bit of `satisfied`), every `Link` has equal codes, every `Table` a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,8 +109,22 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Threshold:
+    """A constraint that is one comparison of numbers: it holds where `linear <= 0` and every part is `known`.
+
+    `linear` above zero is by how much the threshold would have to move. `known[c]: bool[n]`.
+    """
+
+    linear: Linear
+    known: Mapping[int, Bools]
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
-    """Choices in file order, the parts of all constraints, and an objective to minimise (negated if `maximize`)."""
+    """Choices in file order, the parts of all constraints, and an objective to minimise (negated if `maximize`).
+
+    `thresholds`: by constraint number, for those constraints that are a single comparison of numbers.
+    """
 
     names: tuple[str, ...]
     choices: tuple[Choice, ...]
@@ -119,9 +133,13 @@ class Model:
     tables: tuple[Table, ...]
     objective: Linear
     maximize: bool
+    thresholds: Mapping[int, Threshold] = field(default_factory=dict[int, Threshold])
 
     def __post_init__(self) -> None:
-        for what, linear in [("the objective", self.objective), *((self.names[row.constraint], row.linear) for row in self.rows)]:
+        for what, linear in [
+            ("the objective", self.objective),
+            *((self.names[row.constraint], row.linear) for row in self.rows),
+        ]:
             low, high = linear.bounds()
             if low <= -LIMIT or high >= LIMIT:
                 raise OverflowRisk(f"{what} ranges from {low} to {high}, beyond 2^62")
@@ -156,8 +174,18 @@ class Model:
         links = (Link(part.constraint, part.choices, codes(part)) for part in self.links if part.constraint in wanted)  # type: ignore[arg-type]
         tables = (replace(part, codes=codes(part)) for part in self.tables if part.constraint in wanted)
         rows = (Row(row.constraint, row.linear.taken(taken)) for row in self.rows if row.constraint in wanted)
-        return Model(
-            self.names, choices, tuple(rows), tuple(links), tuple(tables), self.objective.taken(taken), self.maximize
+        thresholds = {
+            number: Threshold(item.linear.taken(taken), {c: known[taken[c]] for c, known in item.known.items()})
+            for number, item in self.thresholds.items()
+        }
+        return replace(
+            self,
+            choices=choices,
+            rows=tuple(rows),
+            links=tuple(links),
+            tables=tuple(tables),
+            objective=self.objective.taken(taken),
+            thresholds=thresholds,
         )
 
     def feasible(self, picked: tuple[int, ...], constraints: Iterable[int]) -> bool:

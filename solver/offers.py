@@ -31,14 +31,18 @@ class Offers:
         return [template.format(values) for values in zip(*columns, strict=True)]
 
     def _texts(self, column: str, rows: Ints) -> list[str | None]:
-        return texts(self.table.column(column).take(rows), self.table.world.tables[self.table.table].fields[column].type)
+        return texts(
+            self.table.column(column).take(rows), self.table.world.tables[self.table.table].fields[column].type
+        )
 
     def find(self, ids: Iterable[str]) -> Ints:
         """The indices of the offers with these ids, ascending; ids of no offer are left out."""
         template = self.table.world.tables[self.table.table].id
         parsed = [template.parse(offer) for offer in ids] if template is not None else []
         good = np.zeros(len(self.rows), np.bool_)
-        wanted = {tuple(found[column] for column in template.columns) for found in parsed if found} if template else set()
+        wanted = (
+            {tuple(found[column] for column in template.columns) for found in parsed if found} if template else set()
+        )
         if not wanted or template is None:
             return np.flatnonzero(good)
         # A row can only match when each part does, so few rows are left for the comparison of whole ids.

@@ -22,7 +22,9 @@ class Reason(StrEnum):
     TIME = "time limit"
     WORK = "work limit"
     MEMORY = "memory limit"
-    RANGE = "coefficient range"
+    RANGE = "coefficient range"  # the numbers are too large for the engine to be trusted
+    WRONG = "wrong plan"  # the engine's plan does not satisfy the model
+    DIED = "engine died"
 
 
 class NoPlanError(ValueError):

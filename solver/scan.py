@@ -160,7 +160,15 @@ class _Scan:
                 if spent > MAX_TALLY:
                     return None
                 self._spend(pairs)
-                inputs = (batch.blocks, batch.offsets, batch.base, *batch.a.arrays(), *batch.b.arrays(), batch.times, most)
+                inputs = (
+                    batch.blocks,
+                    batch.offsets,
+                    batch.base,
+                    *batch.a.arrays(),
+                    *batch.b.arrays(),
+                    batch.times,
+                    most,
+                )
                 run(tally, pairs if pairs > _HASH_SIZE else max(pairs, 1) * 20, inputs, (keys, counts, used))
                 if used[0] > most:
                     return None
@@ -200,7 +208,12 @@ class _Scan:
         self._spend(steps)
         a_costs, _, a_mult = batch.a.arrays()
         b_costs, _, b_mult = batch.b.arrays()
-        run(count_two, steps, (batch.blocks, batch.offsets, a_costs, a_mult, b_costs, b_mult, ordered, place), (tree, found))
+        run(
+            count_two,
+            steps,
+            (batch.blocks, batch.offsets, a_costs, a_mult, b_costs, b_mult, ordered, place),
+            (tree, found),
+        )
         return int(found[0])
 
     def _spend(self, steps: int) -> None:

@@ -111,7 +111,9 @@ class TableColumns:
             case Stored():
                 return from_column(self.dataset.table(self.world, self.table).columns[name])
             case Derived():
-                evaluator = Evaluator(self.length, lambda node: self.column(node.column), self.dataset, self.world, field_.text)
+                evaluator = Evaluator(
+                    self.length, lambda node: self.column(node.column), self.dataset, self.world, field_.text
+                )
                 return evaluator.values(field_.expr)
             case Referenced():
                 return self._tables[field_.table].column(field_.column).take(self._referred(field_))
@@ -199,7 +201,9 @@ class Evaluator:
         left, right = self.values(node.left), self.values(node.right)
         corners = [a * b for a in (left.low, left.high) for b in (right.low, right.high)]
         self._ranged(node, min(corners), max(corners))
-        product = Values(_known_data(left) * _known_data(right), _nulls([left, right]), None, min(corners), max(corners))
+        product = Values(
+            _known_data(left) * _known_data(right), _nulls([left, right]), None, min(corners), max(corners)
+        )
         return _masked(product)
 
     def _quotient(self, node: ex.Quotient) -> Values:
@@ -357,4 +361,3 @@ def _same_words(left: Values, right: Values) -> tuple[NDArray[Any], NDArray[Any]
     extra = len(known)
     mapped = [known.get(word, extra + code) for code, word in enumerate(right.words)]
     return left.data, np.array(mapped, np.int64)[right.data] if mapped else right.data
-

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hypothesis import strategies as st
-from worlds import DAYS, Column, Draw, Relation, World, worlds
+from .worlds import DAYS, Column, Draw, Relation, World, worlds
 
 NAMES = ("a", "b", "c", "d")
 COMPARE = ("<", "<=", "==", ">=", ">")
@@ -139,7 +139,12 @@ class Words:
 
     def _of_text(self, column: Column, x: str) -> str:
         literal = self.literal(column)
-        forms = [f"{x} == {literal}", f"{x} != {literal}", f"{x} in [{literal}, {self.literal(column)}]", f"{x} not in [{literal}]"]
+        forms = [
+            f"{x} == {literal}",
+            f"{x} != {literal}",
+            f"{x} in [{literal}, {self.literal(column)}]",
+            f"{x} not in [{literal}]",
+        ]
         if column.type in ("date", "time"):
             forms = [f"{x} {self.pick(COMPARE)} {literal}", f"{literal} <= {x} <= {self.literal(column)}", forms[2]]
         if column.type == "date":
@@ -175,7 +180,9 @@ class Words:
             return None
         if relation.unit is None:
             return str(self.pick([text, f"not {text}"]))
-        return str(self.pick([f"{text} {self.pick(COMPARE)} 30", f"known({text})", f"not ({text} <= 10)", f"{text} != 10"]))
+        return str(
+            self.pick([f"{text} {self.pick(COMPARE)} 30", f"known({text})", f"not ({text} <= 10)", f"{text} != 10"])
+        )
 
     # conditions of several choices
 
@@ -205,7 +212,10 @@ class Words:
     def _equal(self, first: str, second: str, *, linear: bool) -> str | None:
         types = ("date", "time", "string", "bool", *(("number",) if linear else ()))
         pairs = [
-            (x, y) for x in self.of(first, *types) for y in self.of(second, *types) if (x.type, x.unit) == (y.type, y.unit)
+            (x, y)
+            for x in self.of(first, *types)
+            for y in self.of(second, *types)
+            if (x.type, x.unit) == (y.type, y.unit)
         ]
         if not pairs:
             return None
@@ -228,10 +238,17 @@ class Words:
             return None
         between = f"days_between({days[0]}, {days[1]})"
         return str(
-            self.pick([
-                f" {self.pick(['<', '<='])} ".join(days), " == ".join(days), f"{days[0]} >= {days[1]}",
-                f"{between} in [0, 1]", f"{between} >= 1", f"{between} == 2", f"abs({between}) <= 1",
-            ])  # fmt: skip
+            self.pick(
+                [
+                    f" {self.pick(['<', '<='])} ".join(days),
+                    " == ".join(days),
+                    f"{days[0]} >= {days[1]}",
+                    f"{between} in [0, 1]",
+                    f"{between} >= 1",
+                    f"{between} == 2",
+                    f"abs({between}) <= 1",
+                ]
+            )  # fmt: skip
         )
 
     def _wishes(self, first: str, second: str, depth: int) -> str:

@@ -1,2 +1,5 @@
 from .oracle import truth
-def test_x(): assert truth
+
+
+def test_x():
+    assert truth

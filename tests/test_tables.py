@@ -117,7 +117,7 @@ REFUSED: dict[str, tuple[str, Any, str, str]] = {  # column, content, in the mes
         "did you mean 'studio'?",
     ),
     "hostile text": ("kind", ["cabin", "x\x1b" + "y" * 2000, "cabin"], "stays.kind: 'x\\x1byyyy", "values: cabin"),
-    "nullable category": ("note", [None, "quit", None], "'quit' is not among the declared values (1 such rows", "quiet"),
+    "nullable category": ("note", [None, "quit", None], "'quit' is not among the declared values (1 such", "quiet"),
     "time of 24:00": ("opens", [0, 1440, -1], "2 values are not minutes 0 to 1439, first 1440 at config 'zion-1'", ""),
     "year 10000": ("night", pa.array([0, 1, 2932897], pa.int32()).cast(pa.date32()), "not days of the years 1 to", ""),
     "decomposed id": ("config", ["e\u0301", "a", "b"], "is no text for an offer id", ""),

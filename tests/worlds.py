@@ -160,7 +160,10 @@ def _places(draw: Draw, world: World, lines: list[str]) -> tuple[list[str], list
     """The table that offers may refer to, itself referring to regions; its keys, and what is visible through it."""
     region_columns = [Column("coast", "bool", pool=(True, False)), Column("toll", "number", "USD", 2, pool=(0, 50, 75))]
     regions = unique_rows(draw, ["n", "s"], region_columns, 2)
-    columns = [Column("sight", "number", "", 1, pool=(5, 10)), maybe_null(draw, Column("zone", "string", pool=("x", "y")))]
+    columns = [
+        Column("sight", "number", "", 1, pool=(5, 10)),
+        maybe_null(draw, Column("zone", "string", pool=("x", "y"))),
+    ]
     prefix = draw(st.sampled_from(["", "r_"]))
     keys = [row[0] for row in regions]
     region = Column("region", "string", pool=tuple(keys))
@@ -169,7 +172,13 @@ def _places(draw: Draw, world: World, lines: list[str]) -> tuple[list[str], list
     world.files["places.parquet"] = Sheet(
         {"place": "string", "region": "string", **{c.name: c.type for c in columns}}, places
     )
-    lines += ["  regions:", "    file: regions.parquet", "    key: [region]", "    columns:", "      region: {type: string}"]
+    lines += [
+        "  regions:",
+        "    file: regions.parquet",
+        "    key: [region]",
+        "    columns:",
+        "      region: {type: string}",
+    ]
     lines += [f"      {column.name}: {column.spec()}" for column in region_columns]
     shown = "{table: regions, prefix: r_}" if prefix else "regions"
     lines += ["  places:", "    file: places.parquet", "    key: [place]", f"    references: {{region: {shown}}}"]
@@ -205,7 +214,9 @@ def _offers(
     rows = unique_rows(draw, list(key[1]), columns, most_rows) if places or not refers else []
     code = Column(key[0], "string" if key[0] == "code" else "number", pool=key[1])
     template = draw(st.sampled_from([f"{name}_{{{code.name}}}", f"{{{code.name}}}"]))
-    parts = [item for item in columns if item.name in ("day", "n", "m")] + [item for item, _ in derives if item.name == "rooms"]
+    parts = [item for item in columns if item.name in ("day", "n", "m")] + [
+        item for item, _ in derives if item.name == "rooms"
+    ]
     if parts and draw(st.booleans()):
         part = draw(st.sampled_from(parts))
         template += f"[_{{{part.name}}}]" if part.nullable else f"_{{{part.name}}}"
@@ -213,7 +224,11 @@ def _offers(
     visible = [code, *columns]
     if refers:
         prefix = draw(st.sampled_from(["", "p_"])) if not {c.name for c in seen} & {c.name for c in columns} else "p_"
-        lines += [f"    references: {{place: {{table: places, prefix: {prefix}}}}}" if prefix else "    references: {place: places}"]
+        lines += [
+            f"    references: {{place: {{table: places, prefix: {prefix}}}}}"
+            if prefix
+            else "    references: {place: places}"
+        ]
         visible += [column.renamed(prefix + column.name) for column in seen]
     lines += ["    columns:", *(f"      {column.name}: {column.spec()}" for column in [code, *columns])]
     if derives:
@@ -231,7 +246,11 @@ def _relations(draw: Draw, world: World, lines: list[str]) -> None:
     kind, town = Column("kind", "string", values=KINDS, pool=KINDS), Column("town", "string", pool=("Åre", "b", "x"))
     number, day = Column("n", "number", pool=(-1, 0, 1, 2)), Column("day", "date", pool=DAYS)
     minutes = maybe_null(draw, Column("minutes", "number", "min", pool=(0, 10, 30, 90)))
-    for name, args, extra in (("serves", (town, kind), []), ("lucky", (number, day), []), ("drive", (kind, kind), [minutes])):
+    for name, args, extra in (
+        ("serves", (town, kind), []),
+        ("lucky", (number, day), []),
+        ("drive", (kind, kind), [minutes]),
+    ):
         columns = [Column(f"x{place}", arg.type, "", 0, arg.values, False, arg.pool) for place, arg in enumerate(args)]
         pairs = draw(st.sets(st.tuples(*(st.sampled_from(column.pool) for column in columns)), max_size=7))
         rows = [(*pair, *(column.cell(draw) for column in extra)) for pair in sorted(pairs, key=str)]

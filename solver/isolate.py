@@ -1,0 +1,104 @@
+"""Solvers in processes of their own: one that dies, hangs or eats memory takes nothing else down.
+
+CP-SAT ignores its own memory limit, so the process has an address-space limit; a wall-clock limit ends what hangs. Run as
+`python -m cobench.solver.isolate`, this module is the child.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pickle
+import resource
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from importlib import import_module
+
+from .model import Model
+from .outcome import Limits, Outcome, Reason, Status
+
+ENGINES = ("cpsat", "mip")
+SECONDS = 120.0  # for an engine, when the caller sets no limit
+MEMORY = 6 << 30  # bytes of address space; the libraries alone map about one gigabyte
+_GRACE = 10.0  # for start and end of the process, beyond the solver's own limit
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an engine said, which version of it, how long it took (seconds, start included) and its peak memory (MB)."""
+
+    engine: str
+    version: str
+    outcome: Outcome
+    seconds: float
+    memory: int
+
+
+class Running:
+    """An engine at work in a child process."""
+
+    def __init__(self, engine: str, model: Model, limits: Limits, memory: int = MEMORY) -> None:
+        self._engine = engine
+        self._seconds = limits.seconds if limits.seconds is not None else SECONDS
+        self._started = time.monotonic()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", __name__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        )
+        self._request = pickle.dumps((engine, model, Limits(self._seconds, limits.work), memory))
+
+    def answer(self) -> Answer:
+        """Waits for the engine; whatever befalls it becomes an outcome with a reason."""
+        try:
+            reply, _ = self._process.communicate(self._request, self._seconds + _GRACE)
+        except subprocess.TimeoutExpired:
+            return self._failed(Reason.TIME)
+        finally:
+            self.stop()
+        try:
+            found = pickle.loads(reply)
+        except Exception:  # noqa: BLE001 - a process that was killed leaves half a pickle, which fails in many ways
+            found = None
+        if not isinstance(found, Answer):
+            return self._failed(Reason.DIED)
+        return Answer(found.engine, found.version, found.outcome, time.monotonic() - self._started, found.memory)
+
+    def stop(self) -> None:
+        """Ends the process if it still runs."""
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.communicate()
+
+    def _failed(self, reason: Reason) -> Answer:
+        engine = import_module(f".{self._engine}", __package__)
+        outcome = Outcome(Status.UNKNOWN, reason=reason)
+        return Answer(engine.NAME, engine.engine_version(), outcome, time.monotonic() - self._started, 0)
+
+
+def _child() -> None:
+    """Reads (engine, model, limits, memory) from stdin, solves, writes an Answer to stdout."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: do not outlive the parent
+    reply = os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # solvers greet on stdout
+    name, model, limits, memory = pickle.load(sys.stdin.buffer)
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    engine = import_module(f".{name}", __package__)
+    try:
+        outcome = engine.solve(model, limits)
+    except MemoryError:
+        outcome = Outcome(Status.UNKNOWN, reason=Reason.MEMORY)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    pickle.dump(Answer(engine.NAME, engine.engine_version(), outcome, 0.0, peak), reply)
+    reply.flush()
+
+
+if __name__ == "__main__":
+    # The parent unpickles by module name, which must not be __main__.
+    import_module("cobench.solver.isolate")._child()

@@ -1,0 +1,346 @@
+"""Every answer about random tasks against the truth: scan, certificate, ranking, checker, and what limits leave of them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cobench.datasets.opening import Dataset, open_dataset
+from cobench.schemas.canonical import narrow, wide
+from cobench.schemas.certificate import Certificate, Claims, Scope, distribution_pairs
+from cobench.schemas.errors import ExpressionError, OverflowRisk
+from cobench.schemas.plan import Plan
+from cobench.schemas.problem import Problem, pose
+from cobench.schemas.task import parse_task
+from cobench.solver import check, kernels, scan
+from cobench.solver.certify import certify, certify_problem
+from cobench.solver.lower import Lowered, lower
+from cobench.solver.model import Model
+from cobench.solver.outcome import Limits, Outcome, Status
+from cobench.solver.rank import scan_standing, standing
+from hypothesis import HealthCheck, assume, event, given, settings
+from hypothesis import strategies as st
+
+from .oracle import Truth, truth
+from .phrases import Case, cases
+
+# Every engine answers every question here: one line each.
+ENGINES: dict[str, Callable[[Model, Limits], Outcome]] = {"scan": scan.solve}
+
+# Building a world takes hypothesis a while, and its rows are many small draws; both are wanted.
+slow = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much])
+
+
+@dataclass(frozen=True)
+class Posed:
+    """A case written to a folder, and opened by the code under test."""
+
+    case: Case
+    folder: Path
+    problem: Problem
+    data: Dataset
+
+    def truth(self, **restrictions: Any) -> Truth:
+        return truth(self.case.task, self.folder, **restrictions)
+
+    def certify(self, **options: Any) -> Certificate:
+        return certify(parse_task(self.case.task), self.data, **options)
+
+    def lowered(self) -> tuple[Lowered, Model]:
+        lowered = lower(self.problem, self.data)
+        return lowered, lowered.model.kept(range(len(lowered.model.names)))
+
+    def steps(self, value: Fraction) -> int:
+        """A value in steps of the objective, as certificates hold it."""
+        scaled = value * self.problem.objective.type.scale
+        assert scaled.denominator == 1
+        return int(scaled)
+
+    def replay(self, certificate: Certificate, work_limit: int = check.WORK_LIMIT) -> check.Report:
+        manifest = self.data.manifest
+        opened = check.open_data(self.folder, self.problem)
+        return check.replay(
+            self.problem,
+            opened,
+            certificate,
+            dataset=manifest.manifest.name,
+            manifest_digest=manifest.digest(),
+            work_limit=work_limit,
+        )
+
+
+@contextmanager
+def posed(case: Case) -> Iterator[Posed]:
+    """The case, opened; skips the example when a refusal that is allowed ends it."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        case.world.write(folder)
+        data = open_dataset(name)
+        try:
+            yield Posed(case, folder, pose(parse_task(case.task), data.manifest), data)
+        except OverflowRisk:
+            assert case.world.extreme, "only integers at the edge of 64 bits may be refused"
+            event("refused: overflow")
+        except ExpressionError as fault:
+            assert fault.message.startswith("not supported, because"), fault
+            event("refused: not supported")
+
+
+def expect_claims(found: Certificate, wanted: Truth, steps: Callable[[Fraction], int]) -> None:
+    """The claims say everything about the truth, and nothing else."""
+    claims = found.claims
+    assert claims.count is not None
+    assert narrow(claims.count.at_least) == narrow(claims.count.at_most) == wanted.count
+    assert claims.incumbent is None
+    if not wanted.count:
+        assert claims.status.value == "unsolvable"
+        assert claims.optimum is claims.distribution is None
+        return
+    assert claims.status.value == "solvable"
+    assert claims.optimum is not None
+    assert narrow(claims.optimum.value) == steps(wanted.optimum)
+    assert claims.optimum.plan == Plan.of(wanted.canonical)
+    assert narrow(claims.optimum.tied) == len(wanted.best)
+    second = wanted.runner_up
+    assert claims.optimum.runner_up == (None if second is None else wide(steps(second)))
+    assert claims.distribution is not None
+    assert distribution_pairs(claims.distribution) == [(steps(value), count) for value, count in wanted.distribution]
+
+
+@slow
+@given(cases())
+def test_a_certificate_says_the_truth_and_the_checker_confirms_it(case: Case) -> None:
+    with posed(case) as at:
+        certificate = at.certify()
+        wanted = at.truth()
+        event(f"{certificate.claims.status.value}, {len(case.choices)} choices")
+        expect_claims(certificate, wanted, at.steps)
+        report = at.replay(certificate)
+        assert not report.refuted
+        assert all(report.confirmed(name) for name in certificate.claims.graded())
+
+
+@slow
+@given(cases(), st.data())
+def test_a_value_is_ranked_among_all_plans(case: Case, data: st.DataObject) -> None:
+    with posed(case) as at:
+        certificate, wanted = at.certify(), at.truth()
+        assume(wanted.count)
+        known = [at.steps(value) for value, _ in wanted.distribution]
+        values = data.draw(st.lists(st.sampled_from(known), min_size=1, max_size=2))
+        values += [values[0] + data.draw(st.integers(-2, 2))]
+        for value in values:
+            ranked = standing(certificate, value)
+            assert ranked is not None
+            numbers = (narrow(ranked.better), narrow(ranked.tied), narrow(ranked.worse))
+            assert numbers == wanted.rank(Fraction(value, at.problem.objective.type.scale))
+            assert narrow(ranked.total) == wanted.count
+            assert scan_standing(at.problem, at.data, certificate, value) == ranked
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@slow
+@given(case=cases())
+def test_an_engine_finds_a_best_plan(engine: str, case: Case) -> None:
+    with posed(case) as at:
+        lowered, model = at.lowered()
+        outcome, wanted = ENGINES[engine](model, Limits()), at.truth()
+        if engine != "scan" and outcome.status is Status.UNKNOWN:  # the others may decline, with a reason
+            assert outcome.reason is not None
+            return
+        assert outcome.status is (Status.OPTIMAL if wanted.count else Status.INFEASIBLE)
+        if wanted.count:
+            assert tuple(lowered.ids(model, outcome.plan).values()) in wanted.best
+            sign = -1 if model.maximize else 1
+            assert outcome.best == outcome.bound == sign * at.steps(wanted.optimum)
+
+
+@slow
+@given(cases())
+def test_the_rows_of_best_plans_are_found(case: Case) -> None:
+    with posed(case) as at:
+        (lowered, model), wanted = at.lowered(), at.truth()
+        assume(wanted.count)
+        best = (-1 if model.maximize else 1) * at.steps(wanted.optimum)
+        for number, offers in enumerate(lowered.offers):
+            rows = scan.best_rows(model, number, best, Limits())
+            assert rows is not None
+            names = lowered.names(offers, model.choices[number], rows.tolist())
+            assert set(names) == {ids[number] for ids in wanted.best}
+
+
+@slow
+@given(cases(), st.data())
+def test_restrictions_of_offers_and_constraints(case: Case, data: st.DataObject) -> None:
+    with posed(case) as at:
+        table = {name: at.problem.choices[name] for name in case.choices}
+        opened = check.open_data(at.folder, at.problem)
+        offers = {
+            name: [opened.id(table[name], row) for row in opened.offers(table[name]).rows.values()] for name in table
+        }
+        some = [name for name in table if offers[name] and data.draw(st.booleans())]
+        within = {name: data.draw(st.lists(st.sampled_from(offers[name]), max_size=4)) for name in some}
+        kept = [name for name in case.constraints if name[0] == "k" or data.draw(st.booleans())]
+        options: dict[str, Any] = {"within": within, "constraints": kept}
+        certificate = at.certify(**options)
+        assert certificate.scope == Scope(
+            constraints=tuple(item.name for item in at.problem.constraints if item.name in kept),
+            within={name: tuple(sorted(set(ids))) for name, ids in within.items()},
+        )
+        expect_claims(certificate, at.truth(**options), at.steps)
+        assert not at.replay(certificate).refuted
+
+
+@slow
+@given(cases())
+def test_compiled_kernels_answer_the_same(case: Case) -> None:
+    with posed(case) as at, pytest.MonkeyPatch.context() as patch:
+        plain = at.certify()
+        patch.setattr(kernels, "COMPILE_FROM", 0)
+        assert at.certify().to_bytes() == plain.to_bytes()
+
+
+@slow
+@given(cases(), st.integers(0, 150))
+def test_a_work_limit_never_makes_a_false_claim(case: Case, work: int) -> None:
+    with posed(case) as at:
+        certificate = at.certify(limits=Limits(work=work))
+        wanted, claims = at.truth(), certificate.claims
+        event(claims.status.value + (" with incumbent" if claims.incumbent else ""))
+        assert not at.replay(certificate).refuted
+        assert claims.count is not None
+        assert narrow(claims.count.at_least) <= wanted.count <= narrow(claims.count.at_most)
+        assert claims.status.value in ("unknown", "solvable" if wanted.count else "unsolvable")
+        assert (claims.status.reason is None) == (claims.status.value != "unknown")
+        if claims.optimum is not None:
+            assert narrow(claims.optimum.value) == at.steps(wanted.optimum)
+            assert claims.optimum.plan == Plan.of(wanted.canonical)
+        if claims.incumbent is not None:
+            sign = -1 if wanted.maximize else 1
+            best, value, bound = (
+                at.steps(wanted.optimum),
+                narrow(claims.incumbent.value),
+                narrow(claims.incumbent.bound),
+            )
+            assert sign * bound <= sign * best <= sign * value
+            ids = tuple(claims.incumbent.plan.picks[name][0].id for name in case.choices)
+            assert (ids, Fraction(value, at.problem.objective.type.scale)) in wanted.plans
+
+
+@slow
+@given(cases())
+def test_no_time_is_no_answer(case: Case) -> None:
+    with posed(case) as at:
+        claims, wanted = at.certify(limits=Limits(seconds=0.0)).claims, at.truth()
+        assert claims.count is not None
+        assert narrow(claims.count.at_least) <= wanted.count <= narrow(claims.count.at_most)
+        assert claims.optimum is None or narrow(claims.optimum.value) == at.steps(wanted.optimum)
+        assert claims.status.value in ("unknown", "solvable" if wanted.count else "unsolvable")
+
+
+def lies(certificate: Certificate, wanted: Truth, case: Case) -> Iterator[tuple[str, Claims]]:
+    """The claims, each time with one thing changed so that they are false, and what was changed."""
+    claims = certificate.claims
+    yield from _false_statuses(claims)
+    assert claims.count is not None
+    low, high = narrow(claims.count.at_least), narrow(claims.count.at_most)
+    for change in ({"at_least": low + 1}, {"at_most": high - 1}, {"at_least": low + 1, "at_most": high + 1}):
+        yield f"count {change}", claims.model_copy(update={"count": claims.count.model_copy(update=change)})
+    if claims.optimum is None:
+        return
+    optimum = claims.optimum
+    value, runner_up = narrow(optimum.value), optimum.runner_up
+    changes: list[dict[str, Any]] = [{"value": wide(value + 1)}, {"value": wide(value - 1)}]
+    changes += [{"tied": narrow(optimum.tied) + 1}, {"tied": narrow(optimum.tied) - 1}]
+    worse = value + (-1 if wanted.maximize else 1)
+    changes += [{"runner_up": wide(worse if runner_up is None else narrow(runner_up) + 1)}]
+    changes += [{"runner_up": None}] if runner_up is not None else []
+    changes += [{"plan": Plan.of(dict(zip(case.choices, ids, strict=True)))} for ids, _ in wanted.plans[1:3]]
+    first = case.choices[0]
+    changes += [{"plan": Plan.of({**wanted.canonical, first: "nothing"})}]
+    changes += [{"plan": Plan.of({**wanted.canonical, "more": "x"})}]
+    for change in changes:
+        yield f"optimum {change}", claims.model_copy(update={"optimum": optimum.model_copy(update=change)})
+    assert claims.distribution is not None
+    yield from _false_distributions(claims)
+
+
+def _false_statuses(claims: Claims) -> Iterator[tuple[str, Claims]]:
+    other = "unsolvable" if claims.status.value == "solvable" else "solvable"
+    status = claims.status.model_copy(update={"value": other})
+    yield f"status {other}", claims.model_copy(update={"status": status})
+    alone = {"status": status, "optimum": None, "distribution": None, "count": None}
+    yield f"only status {other}", claims.model_copy(update=alone)
+
+
+def _false_distributions(claims: Claims) -> Iterator[tuple[str, Claims]]:
+    assert claims.distribution is not None
+    pairs = list(claims.distribution.values)
+    value, number = narrow(pairs[-1][0]), narrow(pairs[-1][1])
+    others: Sequence[list[tuple[Any, Any]]] = (
+        [*pairs[:-1], (pairs[-1][0], wide(number + 1))],
+        [*pairs[:-1], (wide(value + 1), pairs[-1][1])],
+        pairs[:-1],
+        [*pairs, (wide(value + 7), 1)],
+        [pairs[0], *pairs],
+    )
+    for values in others:
+        changed = claims.distribution.model_copy(update={"values": tuple(values)})
+        yield f"distribution {values}", claims.model_copy(update={"distribution": changed})
+
+
+@slow
+@given(cases(most_choices=3, most_rows=4))
+def test_the_checker_refutes_every_changed_claim(case: Case) -> None:
+    with posed(case) as at:
+        certificate, wanted = at.certify(), at.truth()
+        for what, claims in lies(certificate, wanted, case):
+            lie = certificate.model_copy(update={"claims": claims}).sealed()
+            assert at.replay(lie).refuted, what
+
+
+@slow
+@given(cases(most_choices=2, most_rows=4))
+def test_the_checker_refutes_a_certificate_about_something_else(case: Case) -> None:
+    with posed(case) as at:
+        certificate = at.certify()
+        task, dataset, goal = certificate.task, certificate.dataset, certificate.objective
+        sense = "minimize" if goal.sense == "maximize" else "maximize"
+        table = next(iter(dataset.tables))
+        evidence = certificate.evidence[0]
+        others: list[dict[str, Any]] = [
+            {"task": task.model_copy(update={"digest": "sha256:0"})},
+            {"task": task.model_copy(update={"id": "u"})},
+            {"dataset": dataset.model_copy(update={"name": "other"})},
+            {"dataset": dataset.model_copy(update={"manifest": "sha256:0"})},
+            {"dataset": dataset.model_copy(update={"tables": {**dataset.tables, table: "sha256:0"}})},
+            {"dataset": dataset.model_copy(update={"tables": {}})},
+            {"dataset": dataset.model_copy(update={"relations": {**dataset.relations, "more": "sha256:0"}})},
+            {"objective": goal.model_copy(update={"sense": sense})},
+            {"objective": goal.model_copy(update={"scale": goal.scale * 10})},
+            {"objective": goal.model_copy(update={"unit": "GBP"})},
+            {"scope": Scope(constraints=("nothing",))},
+            {"scope": Scope(within={"nobody": ("x",)})},
+            {"evidence": (evidence.model_copy(update={"count": wide(narrow(evidence.count or 0) + 1)}),)},
+        ]
+        for change in others:
+            assert at.replay(certificate.model_copy(update=change).sealed()).refuted, change
+
+
+@slow
+@given(cases(most_choices=2))
+def test_what_the_checker_cannot_afford_it_does_not_confirm(case: Case) -> None:
+    with posed(case) as at:
+        certificate = at.certify()
+        report = at.replay(certificate, work_limit=0)
+        assert not report.refuted
+        again, _ = certify_problem(at.problem, at.data, certificate.scope, Limits())
+        assert again == certificate
+        for name, grade in check.grades(certificate, report).items():
+            assert (grade == "proved") == report.confirmed(name)
