@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ..schemas.canonical import narrow
-from ..schemas.certificate import Certificate, Grade, distribution_pairs
+from ..schemas.certificate import Certificate, ConflictsClaim, Grade, Move, distribution_pairs
+from ..schemas.expression import Compare, Literal
 from ..schemas.units import Type, format_decimal, format_value
 from .common import console
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from ..schemas.problem import Problem
     from ..schemas.verdict import Verdict
     from ..solver.certify import Survivors
+    from rich.console import Console
+
     from ..verification import Verification
 
 _COLOURS = {Grade.PROVED: "green", Grade.AGREED: "cyan", Grade.CLAIMED: "yellow"}
@@ -34,6 +38,10 @@ def print_verification(title: str, result: Verification, written: Path | None) -
     out.print(Text.assemble((certificate.task.id, "bold"), f"  {title}"))
     out.print()
     out.print(_claims(certificate, result.problem))
+    out.print()
+    if certificate.claims.conflicts is not None:
+        print_conflicts(out, certificate.claims.conflicts, result.problem)
+    out.print(_engines(result))
     out.print()
     if result.survivors:
         out.print(_survivors(result.survivors))
@@ -80,6 +88,60 @@ def _claims(certificate: Certificate, problem: Problem) -> Table:
         pairs = distribution_pairs(claims.distribution)
         span = f", {_value(pairs[0][0], kind)} to {_value(pairs[-1][0], kind)}" if pairs else ""
         say("distribution", f"{len(pairs):,} values{span}", claims.distribution.grade)
+    return table
+
+
+def print_conflicts(out: Console, claim: ConflictsClaim, problem: Problem) -> None:
+    """What would make the task possible, and which constraints cannot hold together."""
+    out.print("No plan exists. Any one of these makes it possible:" if claim.corrections else "No plan exists.")
+    for correction in claim.corrections:
+        steps = [f"drop {name}" for name in correction.drop]
+        if correction.move is not None:
+            steps.append(_moved(correction.move, problem))
+        plan = ", ".join(f"{choice} {picks[0].id}" for choice, picks in correction.plan.picks.items())
+        out.print(Text.assemble("  ", (" and ".join(steps), "bold"), f"  ({plan})"))
+    out.print("Each of these sets of constraints cannot hold together:")
+    for names in claim.conflicts:
+        out.print(f"  {', '.join(names)}" if names else "  none: the tables hold no offers that could be chosen")
+    if not claim.complete:
+        out.print("  … and perhaps others: a limit ended the search")
+    out.print()
+
+
+def _moved(move: Move, problem: Problem) -> str:
+    """`raise budget by $112.40`."""
+    (constraint,) = (item for item in problem.constraints if item.name == move.constraint)
+    condition = constraint.condition
+    if not isinstance(condition, Compare):
+        return f"move {move.constraint} by {move.amount}"
+    amount = format_value(narrow(move.amount), replace(condition.left.type, nullable=False))
+    upper = condition.op in ("<", "<=")
+    if isinstance(condition.right, Literal):
+        return f"{'raise' if upper else 'lower'} {move.constraint} by {amount}"
+    if isinstance(condition.left, Literal):
+        return f"{'lower' if upper else 'raise'} {move.constraint} by {amount}"
+    return f"loosen {move.constraint} by {amount}"
+
+
+def _engines(result: Verification) -> Table:
+    """A row per engine: what it answered about the optimum, and what that cost."""
+    table = Table(box=box.SIMPLE, pad_edge=True)
+    for name in ("engine", "answer", "value", "seconds", "memory"):
+        table.add_column(name, justify="right" if name in ("value", "seconds", "memory") else "left")
+    kind = result.problem.objective.type
+    for entry, answer in zip(result.certificate.evidence, result.answers, strict=True):
+        said = entry.status + (f" ({entry.reason})" if entry.reason else "")
+        value = _value(entry.value, kind) if entry.value is not None else ""
+        memory = f"{answer.memory} MB" if answer.memory else ""
+        table.add_row(entry.engine, said, value, f"{answer.seconds:.2f}", memory)
+    refuted = (
+        "refuted"
+        if result.refuted
+        else "recomputed"
+        if result.certificate.claims.headline() == Grade.PROVED
+        else "in part"
+    )
+    table.add_row("checker", refuted, "", f"{result.seconds['check']:.2f}", "")
     return table
 
 

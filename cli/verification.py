@@ -13,6 +13,7 @@ from ..schemas.errors import CobenchError, InputError
 from .common import error_texts, find_files, limit_memory, print_json, progress, worst
 
 if TYPE_CHECKING:
+    from ..solver.certify import Engines
     from ..verification import Verification
 
 
@@ -35,10 +36,17 @@ if TYPE_CHECKING:
     help="Per task, in elementary steps: a limit that is the same everywhere.",
 )
 @click.option("--memory-limit", type=click.IntRange(min=64), metavar="MB", help="Address space of this process.")
+@click.option(
+    "--engines",
+    type=click.Choice(["all", "scan"]),
+    default="all",
+    show_default=True,
+    help="Whether CP-SAT and MIP cross-check the optimum (a second or so per task), or the scan answers alone.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 def verify(
     tasks: tuple[str, ...], data: str | None, out: Path, as_json: bool, time_limit: float | None, work_limit: int | None,
-    memory_limit: int | None, quiet: bool,
+    memory_limit: int | None, engines: Engines, quiet: bool,
 ) -> int:  # fmt: skip
     """Certify tasks and have an independent checker recompute every claim.
 
@@ -68,7 +76,9 @@ def verify(
                     raise InputError(message, where=file.source.where(("id",)))
                 seen[file.task.id] = path
                 name = file.task.id
-                result = verify_task(file, dataset, limits, lambda what, name=name: shown.begin(f"{name}: {what}"))
+                result = verify_task(
+                    file, dataset, limits, engines, lambda what, name=name: shown.begin(f"{name}: {what}")
+                )
                 written = None if result.refuted else _write(out, path, dataset.folder, result)
                 codes.append(result.exit_code)
                 _tell(path, file.task.title, result, written, as_json, len(files) == 1)
@@ -167,5 +177,16 @@ def as_data(path: Path, result: Verification, written: Path | None) -> dict[str,
             for item in result.survivors
         ],
         "certificate": str(written) if written is not None else None,
+        "engines": [
+            {
+                "engine": answer.engine,
+                "version": answer.version,
+                "status": answer.outcome.status.value,
+                "reason": answer.outcome.reason,
+                "seconds": round(answer.seconds, 3),
+                "memory_mb": answer.memory,
+            }
+            for answer in result.answers
+        ],
         "seconds": {step: round(seconds, 3) for step, seconds in result.seconds.items()},
     }

@@ -72,14 +72,43 @@ class DistributionClaim(Written):
     grade: Grade
 
 
+class Move(Written):
+    """A threshold moved by the least amount that helps, in the unit and scale of its comparison."""
+
+    constraint: str
+    amount: Integer
+
+
+class CorrectionClaim(Written):
+    """Constraints to drop, and at most one threshold to move; `plan` then satisfies every constraint, and less is not enough."""
+
+    drop: tuple[str, ...]
+    move: Move | None = None
+    plan: Plan
+
+
+class ConflictsClaim(Written):
+    """Why there is no plan: minimal sets of constraints that cannot hold together, and minimal corrections.
+
+    `complete`: there are no others.
+    """
+
+    conflicts: tuple[tuple[str, ...], ...]
+    corrections: tuple[CorrectionClaim, ...]
+    complete: bool
+    grade: Grade
+
+
 class Claims(Written):
-    """What is claimed. An optimum or an incumbent comes with solvable tasks only, a distribution with exact counts."""
+    """What is claimed. Optimum or incumbent come with solvable tasks only, a distribution with exact counts, conflicts
+    with unsolvable tasks."""
 
     status: StatusClaim
     optimum: OptimumClaim | None = None
     incumbent: IncumbentClaim | None = None
     count: CountClaim | None = None
     distribution: DistributionClaim | None = None
+    conflicts: ConflictsClaim | None = None
 
     def graded(self) -> dict[str, Grade]:
         """The grade of every claim that is made."""
@@ -191,9 +220,10 @@ def read_certificate(content: bytes, name: str) -> Certificate:
 
 def _check_integers(value: Any) -> None:
     """Refuses claims whose integers are not in their one spelling."""
-    claims = [value[name] for name in ("optimum", "incumbent", "count") if name in value]
+    moves = [item["move"] for item in value.get("conflicts", {}).get("corrections", []) if "move" in item]
+    claims = [*(value[name] for name in ("optimum", "incumbent", "count") if name in value), *moves]
     for claim in claims:
-        for name in ("value", "tied", "runner_up", "bound", "at_least", "at_most"):
+        for name in ("value", "tied", "runner_up", "bound", "at_least", "at_most", "amount"):
             if name in claim:
                 narrow(claim[name])
     for pair in value.get("distribution", {}).get("values", []):

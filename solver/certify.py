@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -18,12 +19,15 @@ from ..schemas.certificate import (
     MAX_DISTRIBUTION,
     Certificate,
     Claims,
+    ConflictsClaim,
+    CorrectionClaim,
     CountClaim,
     DatasetFacts,
     DistributionClaim,
     Evidence,
     Grade,
     IncumbentClaim,
+    Move,
     ObjectiveFacts,
     OptimumClaim,
     Scope,
@@ -31,15 +35,22 @@ from ..schemas.certificate import (
     TaskFacts,
     wide_pairs,
 )
+from ..schemas.errors import Disagreement
 from ..schemas.plan import Plan
 from ..schemas.problem import Problem, pose
 from ..schemas.task import TaskFile
+from ..schemas.units import Type, format_value
 from ..schemas.version import VERSION
-from . import scan
+from . import conflicts, scan
+from .isolate import ENGINES, Answer, Running
 from .lower import Lowered, lower
 from .model import Model
 from .outcome import Limits, Outcome, Reason, Status
+from .reduce import reduced
 from .scan import Survey
+
+
+Engines = Literal["scan", "all"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +64,15 @@ class Survivors:
     together: Mapping[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class Certified:
+    """A certificate, how many rows survive its constraints, and what each engine answered."""
+
+    certificate: Certificate
+    survivors: tuple[Survivors, ...]
+    answers: tuple[Answer, ...]
+
+
 def certify(
     task: TaskFile,
     data: Dataset,
@@ -60,12 +80,14 @@ def certify(
     within: Mapping[str, Sequence[str]] | None = None,
     constraints: Sequence[str] | None = None,
     limits: Limits | None = None,
+    engines: Engines = "scan",
 ) -> Certificate:
     """The certificate of a task, sealed, every claim graded `claimed`.
 
     `within` keeps only the offers with the given ids, per choice; `constraints` keeps only the named constraints. Both
-    are written into the certificate's scope. A limit never becomes an answer: it gives an interval, or status unknown.
-    Raises InputError (see schemas/errors.py) for a task or data that cannot be certified.
+    are written into the certificate's scope. `engines="all"` asks CP-SAT and MIP, too, for the optimum. A limit never
+    becomes an answer: it gives an interval, or status unknown. Raises InputError (see schemas/errors.py) for a task or
+    data that cannot be certified, and Disagreement when engines contradict each other.
     """
     problem = pose(task, data.manifest)
     if constraints is not None:
@@ -74,22 +96,22 @@ def certify(
         constraints=tuple(item.name for item in problem.constraints) if constraints is not None else None,
         within={name: tuple(sorted(set(ids))) for name, ids in within.items()} if within is not None else None,
     )
-    return certify_problem(problem, data, scope, limits or Limits())[0]
+    return certify_problem(problem, data, scope, limits or Limits(), engines).certificate
 
 
-def certify_problem(
-    problem: Problem, data: Dataset, scope: Scope, limits: Limits
-) -> tuple[Certificate, tuple[Survivors, ...]]:
-    """The certificate of a posed problem under a scope, and how many rows survive its constraints."""
+def certify_problem(problem: Problem, data: Dataset, scope: Scope, limits: Limits, engines: Engines) -> Certified:
+    """The certificate of a posed problem under a scope, and what is worth telling beside it."""
     started = time.monotonic()
     survivors: tuple[Survivors, ...] = ()
+    answers: tuple[Answer, ...] = ()
     try:
         lowered = lower(problem, data, scope.within)
         survivors = _survivors(lowered)
-        claims, answer = _claims(problem, lowered, limits, started)
+        claims, answers = _Certifying(problem, lowered, limits, started).run(engines)
     except MemoryError:
-        answer = Survey(Outcome(Status.UNKNOWN, reason=Reason.MEMORY), (0, 0))
         claims = Claims(status=StatusClaim(value="unknown", grade=Grade.CLAIMED, reason=Reason.MEMORY))
+        outcome = Outcome(Status.UNKNOWN, reason=Reason.MEMORY)
+        answers = (Answer("scan", VERSION, outcome, time.monotonic() - started, 0),)
     objective = problem.objective
     certificate = Certificate(
         cobench_certificate=FORMAT,
@@ -106,46 +128,136 @@ def certify_problem(
             sense="maximize" if objective.maximize else "minimize", unit=objective.type.unit, scale=objective.type.scale
         ),
         claims=claims,
-        evidence=(_evidence(answer, claims, limits),),
+        evidence=tuple(_evidence(answer, problem, claims, limits) for answer in answers),
         digest="",
     )
-    return certificate.sealed(), survivors
+    return Certified(certificate.sealed(), survivors, answers)
 
 
-def _claims(problem: Problem, lowered: Lowered, limits: Limits, started: float) -> tuple[Claims, Survey]:
-    """What the scan found, in the task's own terms."""
-    grade = Grade.CLAIMED
-    model = lowered.model.kept(range(len(lowered.model.names)))
-    sign = -1 if model.maximize else 1
-    found = scan.survey(model, limits.left(started))
-    low, high = found.count
-    count = CountClaim(at_least=wide(low), at_most=wide(high), grade=grade)
-    outcome = found.outcome
-    if outcome.status is Status.INFEASIBLE:
-        return Claims(status=StatusClaim(value="unsolvable", grade=grade), count=count), found
-    if outcome.status is Status.UNKNOWN:
-        return Claims(status=StatusClaim(value="unknown", grade=grade, reason=outcome.reason), count=count), found
-    status = StatusClaim(value="solvable", grade=grade)
-    picked = _canonical(lowered, model, found, limits.left(started)) if outcome.status is Status.OPTIMAL else None
-    if picked is None or outcome.bound is None:
-        ids = lowered.ids(model, outcome.plan)
-        bound = outcome.bound if outcome.bound is not None else outcome.best
-        incumbent = IncumbentClaim(
-            value=wide(sign * outcome.best), plan=Plan.of(ids), bound=wide(sign * bound), grade=grade
+class _Certifying:
+    """Asks the engines about one lowered problem, and puts what they say in the task's own terms."""
+
+    def __init__(self, problem: Problem, lowered: Lowered, limits: Limits, started: float) -> None:
+        self.problem, self.lowered, self.limits, self.started = problem, lowered, limits, started
+        self.model = lowered.model.kept(range(len(lowered.model.names)))
+        self.sign = -1 if self.model.maximize else 1
+
+    def left(self) -> Limits:
+        """What is left of the limits."""
+        return self.limits.left(self.started)
+
+    def run(self, engines: Engines) -> tuple[Claims, tuple[Answer, ...]]:
+        """The claims, and what each engine answered, the scan first."""
+        running = [Running(engine, self._reduced(), self.left()) for engine in ENGINES] if engines == "all" else []
+        try:
+            began = time.monotonic()
+            found = scan.survey(self.model, self.left())
+            scanned = Answer("scan", VERSION, found.outcome, time.monotonic() - began, 0)
+            claims = self._claims(found)
+            answers = (scanned, *(engine.answer() for engine in running))
+        finally:
+            for engine in running:
+                engine.stop()
+        self._agree(answers)
+        return self._with_others(claims, answers), answers
+
+    def _reduced(self) -> Model:
+        """The model for the other engines: rows that no best plan needs are gone."""
+        return reduced(
+            self.model, [self.lowered.ranks(self.model, number) for number in range(len(self.model.choices))]
         )
-        return Claims(status=status, incumbent=incumbent, count=count), found
-    optimum = OptimumClaim(
-        value=wide(sign * outcome.best),
-        plan=Plan.of(picked),
-        tied=wide(found.tied),
-        runner_up=wide(sign * found.runner_up) if found.runner_up is not None else None,
-        grade=grade,
-    )
-    pairs = scan.distribution(model, MAX_DISTRIBUTION, limits.left(started))
-    shape = None
-    if pairs is not None:
-        shape = DistributionClaim(values=wide_pairs((sign * value, number) for value, number in pairs), grade=grade)
-    return Claims(status=status, optimum=optimum, count=count, distribution=shape), found
+
+    def _claims(self, found: Survey) -> Claims:
+        """What the scan found."""
+        grade = Grade.CLAIMED
+        low, high = found.count
+        count = CountClaim(at_least=wide(low), at_most=wide(high), grade=grade)
+        outcome = found.outcome
+        if outcome.status is Status.INFEASIBLE:
+            conflicts = self._conflicts()
+            return Claims(status=StatusClaim(value="unsolvable", grade=grade), count=count, conflicts=conflicts)
+        if outcome.status is Status.UNKNOWN:
+            return Claims(status=StatusClaim(value="unknown", grade=grade, reason=outcome.reason), count=count)
+        status = StatusClaim(value="solvable", grade=grade)
+        picked = _canonical(self.lowered, self.model, found, self.left()) if outcome.status is Status.OPTIMAL else None
+        if picked is None:
+            bound = outcome.bound if outcome.bound is not None else outcome.best
+            plan = Plan.of(self.lowered.ids(self.model, outcome.plan))
+            return Claims(status=status, incumbent=self._incumbent(outcome.best, plan, bound), count=count)
+        optimum = OptimumClaim(
+            value=wide(self.sign * outcome.best),
+            plan=Plan.of(picked),
+            tied=wide(found.tied),
+            runner_up=wide(self.sign * found.runner_up) if found.runner_up is not None else None,
+            grade=grade,
+        )
+        pairs = scan.distribution(self.model, MAX_DISTRIBUTION, self.left())
+        shape = None
+        if pairs is not None:
+            shape = DistributionClaim(
+                values=wide_pairs((self.sign * value, times) for value, times in pairs), grade=grade
+            )
+        return Claims(status=status, optimum=optimum, count=count, distribution=shape)
+
+    def _incumbent(self, value: int, plan: Plan, bound: int) -> IncumbentClaim:
+        return IncumbentClaim(
+            value=wide(self.sign * value), plan=plan, bound=wide(self.sign * bound), grade=Grade.CLAIMED
+        )
+
+    def _with_others(self, claims: Claims, answers: tuple[Answer, ...]) -> Claims:
+        """Where a limit stopped the scan, what another engine proved: a best plan is an incumbent with its own value as bound."""
+        if claims.optimum is not None or claims.status.value == "unsolvable":
+            return claims
+        for answer in answers:
+            outcome = answer.outcome
+            if outcome.status is Status.OPTIMAL:
+                plan = Plan.of(self.lowered.ids(self._reduced(), outcome.plan))
+                incumbent = self._incumbent(outcome.best, plan, outcome.best)
+                status = StatusClaim(value="solvable", grade=Grade.CLAIMED)
+                return claims.model_copy(update={"status": status, "incumbent": incumbent})
+        return claims
+
+    def _agree(self, answers: tuple[Answer, ...]) -> None:
+        """Raises Disagreement when two answers cannot both be true."""
+        solvable = [answer for answer in answers if answer.outcome.picked is not None]
+        unsolvable = [answer for answer in answers if answer.outcome.status is Status.INFEASIBLE]
+        optimal = [answer for answer in solvable if answer.outcome.status is Status.OPTIMAL]
+        least = min((answer.outcome.best for answer in solvable), default=0)
+        if (solvable and unsolvable) or any(answer.outcome.best != least for answer in optimal):
+            kind = self.problem.objective.type
+            said = [f"  {answer.engine}: {self._said(answer.outcome, kind)}" for answer in answers]
+            lines = "\n".join(said)
+            raise Disagreement(f"error: the engines disagree on {self.problem.id}; nothing is certified\n{lines}")
+
+    def _said(self, outcome: Outcome, kind: Type) -> str:
+        value = f" {format_value(self.sign * outcome.best, kind)}" if outcome.picked is not None else ""
+        return outcome.status.value + value + (f" ({outcome.reason})" if outcome.reason else "")
+
+    def _conflicts(self) -> ConflictsClaim:
+        """Why there is no plan, and the least that would help."""
+        model = self.lowered.model
+        explanation = conflicts.explain(model, self.left())
+        names = [model.names[number] for number in range(len(model.names))]
+        corrections: list[CorrectionClaim] = []
+        complete = explanation.complete
+        for item in explanation.corrections:
+            rest = conflicts.without(model, item)
+            found = scan.survey(rest, self.left())
+            picked = (
+                _canonical(self.lowered, rest, found, self.left()) if found.outcome.status is Status.OPTIMAL else None
+            )
+            if picked is None:  # a limit: the correction is left out, and the list is no longer complete
+                complete = False
+                continue
+            move = None
+            if item.move is not None:
+                move = Move(constraint=names[item.move], amount=wide(item.amount))
+            drop = tuple(names[number] for number in item.drop)
+            corrections.append(CorrectionClaim(drop=drop, move=move, plan=Plan.of(picked)))
+        found_conflicts = tuple(tuple(names[number] for number in item) for item in explanation.conflicts)
+        return ConflictsClaim(
+            conflicts=found_conflicts, corrections=tuple(corrections), complete=complete, grade=Grade.CLAIMED
+        )
 
 
 def _canonical(lowered: Lowered, model: Model, found: Survey, limits: Limits) -> dict[str, str] | None:
@@ -165,20 +277,23 @@ def _canonical(lowered: Lowered, model: Model, found: Survey, limits: Limits) ->
     return ids
 
 
-def _evidence(found: Survey, claims: Claims, limits: Limits) -> Evidence:
-    parameters: dict[str, int | str | bool] = {"work_limit": wide(limits.work)}
+def _evidence(answer: Answer, problem: Problem, claims: Claims, limits: Limits) -> Evidence:
+    """What an engine answered, as the certificate notes it."""
+    scanned = answer.engine == "scan"
+    parameters: dict[str, int | str | bool] = {"work_limit": wide(limits.work)} if scanned else {}
     if limits.seconds is not None:
         parameters["time_limit_ms"] = int(limits.seconds * 1000)
-    best = claims.optimum or claims.incumbent
-    exact = found.count[0] == found.count[1] and found.outcome.status is not Status.UNKNOWN
+    outcome = answer.outcome
+    exact = scanned and claims.count is not None and claims.count.at_least == claims.count.at_most
+    sign = -1 if problem.objective.maximize else 1
     return Evidence(
-        engine="scan",
-        version=VERSION,
+        engine=answer.engine,
+        version=answer.version,
         parameters=parameters,
-        status=found.outcome.status.value,
-        value=best.value if best is not None else None,
-        count=wide(found.count[0]) if exact else None,
-        reason=found.outcome.reason,
+        status=outcome.status.value,
+        value=wide(sign * outcome.best) if outcome.picked is not None else None,
+        count=claims.count.at_least if exact and claims.count is not None else None,
+        reason=outcome.reason,
     )
 
 

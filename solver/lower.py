@@ -40,6 +40,14 @@ class Lowered:
         named = zip(model.choices, self.offers, picked, strict=True)
         return {choice.name: self.names(offers, choice, [index])[0] for choice, offers, index in named}
 
+    def ranks(self, model: Model, choice: int) -> Ints:
+        """The rank of each row of a choice by offer id: int64[n], the least id is 0."""
+        part = model.choices[choice]
+        names = [name.encode() for name in self.names(self.offers[choice], part, range(len(part)))]
+        ranks = np.empty(len(names), np.int64)
+        ranks[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+        return ranks
+
     @staticmethod
     def names(offers: Offers, choice: Choice, indices: Sequence[int]) -> list[str]:
         """The ids of rows of one choice."""

@@ -1214,7 +1214,7 @@ def test_beyond_the_limit_nothing_is_recomputed_but_the_witness(world: World) ->
 
 def test_contradictions_are_seen_beyond_the_limit(world: World) -> None:
     case = Case(world, PAIRS)
-    for path, value in [
+    changes: list[tuple[str, Any]] = [
         ("optimum__tied", 7),
         ("optimum__tied", 6),
         ("optimum__runner_up", None),
@@ -1225,7 +1225,8 @@ def test_contradictions_are_seen_beyond_the_limit(world: World) -> None:
         ("count", None),
         ("distribution__values", ((14000, 4), (9999, 2))),
         ("distribution__values", ()),
-    ]:
+    ]
+    for path, value in changes:
         assert case.replay(case.certificate(**{f"claims__{path}": value}), work_limit=3).refuted, (path, value)
 
 
