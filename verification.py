@@ -78,9 +78,9 @@ class Verification:
             and narrow(optimum.value) != expected.optimum
         ):
             return "the optimum is not the expected one"
-        if expected.count is not None and count is not None:
-            if not narrow(count.at_least) <= expected.count <= narrow(count.at_most):
-                return f"there are {count.at_least} plans, not {expected.count}"
+        if expected.count is not None and count is not None:  # an interval only speaks when it leaves the number out
+            low, high = narrow(count.at_least), narrow(count.at_most)
+            return "" if low <= expected.count <= high else f"there are {low} plans, not {expected.count}"
         return ""
 
     @property
@@ -102,8 +102,9 @@ def verify(
 ) -> Verification:
     """Certifies a task and has the checker replay the certificate.
 
-    `engines`: the scan alone, or all, which must agree (else Disagreement). `data`: a bundled name, a folder, or an open dataset; by default what the task names, relative to its file. `step` is
-    told what begins. Raises InputError for a task or data that cannot be certified.
+    `engines`: the scan alone, or all, which must agree (else Disagreement). `data`: a bundled name, a folder, or an
+    open dataset; by default what the task names, relative to its file. `step` is told what begins. Raises InputError
+    for a task or data that cannot be certified.
     """
     seconds: dict[str, float] = {}
     tell = step or (lambda _: None)

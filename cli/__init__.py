@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 import rich_click as click
+from click.exceptions import Exit
 
 from ..schemas.errors import CobenchError
 from ..schemas.version import VERSION
@@ -55,7 +56,7 @@ def run(args: Sequence[str] | None = None) -> int:
     try:
         result = cobench.main(args=list(args) if args is not None else None, prog_name="cobench", standalone_mode=False)
         sys.stdout.flush()
-    except click.exceptions.Exit as stop:
+    except Exit as stop:
         return stop.exit_code
     except click.ClickException as fault:
         fault.show()

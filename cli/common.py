@@ -7,7 +7,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,7 +38,7 @@ def find_files(patterns: Sequence[str], suffixes: tuple[str, ...], what: str) ->
                 raise click.UsageError(f"the folder '{pattern}' holds no {what}")
             found.update(dict.fromkeys(inside))
         elif any(char in pattern for char in "*?[") and not path.exists():
-            matches = sorted(Path(match) for match in glob.glob(pattern, recursive=True))
+            matches = sorted(Path(match) for match in glob.glob(pattern, recursive=True))  # noqa: PTH207 - may be absolute
             if not matches:
                 raise click.UsageError(f"nothing matches '{pattern}'")
             found.update(dict.fromkeys(matches))
@@ -108,7 +108,7 @@ class Progress:
 
 
 @contextmanager
-def progress(total: int = 1, quiet: bool = False) -> Iterator[Progress]:
+def progress(total: int = 1, quiet: bool = False) -> Generator[Progress]:
     """Progress that ends with the block."""
     shown = Progress(total, quiet)
     shown.start()

@@ -19,12 +19,12 @@ from ..schemas.units import Type, format_decimal, format_value
 from .common import console
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from ..datasets.opening import Dataset
     from ..schemas.problem import Problem
     from ..schemas.verdict import Verdict
     from ..solver.certify import Survivors
-    from rich.console import Console
-
     from ..verification import Verification
 
 _COLOURS = {Grade.PROVED: "green", Grade.AGREED: "cyan", Grade.CLAIMED: "yellow"}
@@ -73,7 +73,7 @@ def _claims(certificate: Certificate, problem: Problem) -> Table:
     if claims.optimum is not None:
         optimum = claims.optimum
         next_best = f"; next best {_value(optimum.runner_up, kind)}" if optimum.runner_up is not None else ""
-        tied = f"{narrow(optimum.tied):,} plan{'s' if optimum.tied != 1 else ''} reach{'es' if optimum.tied == 1 else ''} it"
+        tied = "1 plan reaches it" if optimum.tied == 1 else f"{narrow(optimum.tied):,} plans reach it"
         say("optimum", f"{_value(optimum.value, kind)} ({tied}{next_best})", optimum.grade)
     if claims.incumbent is not None:
         incumbent = claims.incumbent

@@ -68,8 +68,8 @@ def solve(task: Path, data: str | None, as_json: bool, quiet: bool) -> int:
 def score(task: Path, plan: str, data: str | None, certificate: Path | None, as_json: bool, quiet: bool) -> int:
     """Give the exact verdict on PLAN (a YAML or JSON file, or - for stdin): violations, rank and gap to the optimum.
 
-    A plan is `picks: {choice: offer id}`; `refusal: text` says that the task has no plan. Exit code 0 whenever there is a
-    verdict, whatever it is.
+    A plan is `picks: {choice: offer id}`; `refusal: text` says that the task has no plan. Exit code 0 whenever there is
+    a verdict, whatever it is.
 
     \b
     cobench score task.yaml plan.yaml --certificate certificates/task.cert.json

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 )
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 def verify(
-    tasks: tuple[str, ...], data: str | None, out: Path, as_json: bool, time_limit: float | None, work_limit: int | None,
-    memory_limit: int | None, engines: Engines, quiet: bool,
+    tasks: tuple[str, ...], data: str | None, out: Path, as_json: bool, time_limit: float | None, work_limit: int |
+    None, memory_limit: int | None, engines: Engines, quiet: bool,
 ) -> int:  # fmt: skip
     """Certify tasks and have an independent checker recompute every claim.
 

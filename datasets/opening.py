@@ -8,7 +8,8 @@ from pathlib import Path
 
 from ..schemas import expression as ex
 from ..schemas.errors import ManifestError, TableError, Where, did_you_mean, raise_all
-from ..schemas.manifest import Derived, ManifestFile, Referenced, Stored, Table, World, load_manifest
+from ..schemas.manifest import ManifestFile, load_manifest
+from ..schemas.world import Derived, Referenced, Stored, Table, World
 from .table import OfferTable, read_table, row_of
 
 MANIFEST = "dataset.yaml"

@@ -35,7 +35,7 @@ class Scope:
 
 
 def bind(tree: Syntax, source: ExpressionText, scope: Scope) -> Expr:
-    """The typed expression; raises ExpressionError for unknown names, and for types, units and digits that do not fit."""
+    """The typed expression; raises ExpressionError for unknown names, and for types and units that do not fit."""
     binder = _Binder(source, scope)
     result = binder.read(tree)
     if isinstance(result, _Bare):
@@ -234,7 +234,7 @@ class _Binder:
         return None
 
     def _rounded(self, tree: Syntax, up: bool) -> _Part:
-        """ceil or floor, of a number or of one quotient of two numbers of one choice."""
+        """The nearest whole number above or below, of a number or of one quotient of two numbers of one choice."""
         (argument,) = self._arguments(tree, 1)
         if argument.op == "/":
             top, bottom = (self.read(arg) for arg in argument.args)
@@ -279,20 +279,19 @@ class _Binder:
         if kinds == {"number"}:
             first, second = self._align([left, right], span, "compare")
             return first, second
-        if isinstance(left, _Bare) or isinstance(right, _Bare):
-            other = right if isinstance(left, _Bare) else left
-            assert not isinstance(other, _Bare)
+        other = right if isinstance(left, _Bare) else left
+        if (isinstance(left, _Bare) or isinstance(right, _Bare)) and not isinstance(other, _Bare):
             raise self.fail(f"cannot compare {other.type} and a number", span)
         if len(kinds) > 1:
             raise self.fail(f"cannot compare {left.type} and {right.type}", span)
         return left, right
 
     def _with_text(self, left: _Part, right: _Part) -> tuple[Expr, Expr]:
-        if isinstance(left, _Text):
-            assert not isinstance(right, _Bare | _Text)
+        if isinstance(left, _Text) and not isinstance(right, _Bare | _Text):
             return self.literal(left, right.type), right
-        assert isinstance(right, _Text) and not isinstance(left, _Bare)
-        return left, self.literal(right, left.type)
+        if isinstance(right, _Text) and not isinstance(left, _Bare | _Text):
+            return left, self.literal(right, left.type)
+        raise self.fail("this compares two constants", left.span)  # not reached: _pair has looked
 
     def literal(self, text: _Text, kind: Type) -> ex.Literal:
         """A quoted text read as `kind`: a date, a time, or one of a category's values."""
@@ -326,8 +325,8 @@ class _Binder:
             else:
                 hint = "list numbers or quoted texts"
                 raise self.fail(f"the list holds something that cannot equal {part.type}", item.span, hint)
-            assert isinstance(literal, ex.Literal)
-            values.append(literal.value)
+            if isinstance(literal, ex.Literal):
+                values.append(literal.value)
         return ex.Member(part, tuple(values), replace(BOOL, nullable=part.type.nullable), tree.span)
 
     def condition(self, tree: Syntax) -> Expr:
@@ -396,10 +395,11 @@ class _Binder:
         return ex.Absolute(number, number.type, tree.span)
 
     def _extreme(self, tree: Syntax) -> _Part:
-        largest = tree.args[0] == "max"
-        if len(tree.args) < 3:
-            raise self.fail(f"{tree.args[0]} takes at least 2 arguments", tree.span)
-        parts = [self.read(arg) for arg in tree.args[1:]]
+        name, *arguments = tree.args
+        largest = name == "max"
+        if len(arguments) < 2:
+            raise self.fail(f"{name} takes at least 2 arguments", tree.span)
+        parts = [self.read(argument) for argument in arguments]
         if all(isinstance(part, _Bare) for part in parts):
             values = [part.value for part in parts if isinstance(part, _Bare)]
             return _Bare(max(values) if largest else min(values), tree.span)
@@ -440,11 +440,9 @@ class _Binder:
         function = tree.args[0]
         if function not in AGGREGATES:
             raise self.fail(f"'{function}' is not an aggregate", tree.span, did_you_mean(function, AGGREGATES))
-        raise self.fail(
-            f"{function}(… for {tree.args[1]} in {tree.args[2]}) is not supported yet, because a choice is exactly one row",
-            tree.span,
-            f"write {tree.args[2]}.column",
-        )
+        shown = f"{function}(… for {tree.args[1]} in {tree.args[2]})"
+        reason = "because a choice is exactly one row"
+        raise self.fail(f"{shown} is not supported yet, {reason}", tree.span, f"write {tree.args[2]}.column")
 
 
 def _joined(args: list[Expr]) -> Type:

@@ -1,8 +1,8 @@
 """Canonical JSON and digests: one spelling per value, so that equal content has equal bytes.
 
 Keys sorted by code point, no spaces, UTF-8 without escapes beyond JSON's own, no floats, integers of 2^53 and more in
-absolute value as decimal strings (JavaScript and many readers round them), one newline at the end. A text that is not in
-this form is refused on reading, so bytes and digest always speak of the same thing.
+absolute value as decimal strings (JavaScript and many readers round them), one newline at the end. A text that is not
+in this form is refused on reading, so bytes and digest always speak of the same thing.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ class Move(Written):
 
 
 class CorrectionClaim(Written):
-    """Constraints to drop, and at most one threshold to move; `plan` then satisfies every constraint, and less is not enough."""
+    """Constraints to drop, and at most one threshold to move; `plan` satisfies what is left, and less is not enough."""
 
     drop: tuple[str, ...]
     move: Move | None = None
@@ -101,7 +101,8 @@ class ConflictsClaim(Written):
 
 class Claims(Written):
     """What is claimed. Optimum or incumbent come with solvable tasks only, a distribution with exact counts, conflicts
-    with unsolvable tasks."""
+    with unsolvable tasks.
+    """
 
     status: StatusClaim
     optimum: OptimumClaim | None = None

@@ -36,7 +36,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A fact looked up by its arguments. Boolean: absent is false. Number: absent is unknown. Unknown arguments: unknown."""
+    """A fact looked up by its arguments. Absent: false, or as a number unknown. With unknown arguments: unknown."""
 
     relation: str
     args: tuple[Expr, ...]

@@ -1,4 +1,4 @@
-"""dataset.yaml: the one source of types, units, keys, nullability and categories of a dataset's tables and relations."""
+"""dataset.yaml: the one source of types, units, keys, nullability and categories of tables and relations."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from . import expression as ex
-from .binding import FUNCTIONS, Scope, Signature, bind, bind_condition
+from .binding import FUNCTIONS, Scope, bind, bind_condition
 from .canonical import digest
 from .errors import InputError, ManifestError, did_you_mean, raise_all
-from .expression import Expr
 from .offer_id import IdTemplate, parse_template
 from .source import Path_, Source, load_source
 from .syntax import ExpressionText, Span, parse
 from .units import INT64_MAX, Type, parse_date, parse_decimal, parse_time
 from .validation import Written, validate
+from .world import Derived, Referenced, RelationTable, Stored, Table, TableField, World
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 
@@ -118,103 +118,6 @@ class Manifest(Written):
     parameters: dict[Name, ParameterSpec] = {}
     tables: dict[Name, TableSpec] = Field(min_length=1)
     relations: dict[Name, RelationSpec] = {}
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A column in the table's own file."""
-
-    type: Type
-
-
-@dataclass(frozen=True, slots=True)
-class Derived:
-    """A column computed from the row by an expression over its other columns."""
-
-    expr: Expr
-    text: ExpressionText
-
-    @property
-    def type(self) -> Type:
-        return self.expr.type
-
-
-@dataclass(frozen=True, slots=True)
-class Referenced:
-    """`column` of the row of `table` whose key equals this row's column `via`."""
-
-    via: str
-    table: str
-    column: str
-    type: Type
-
-
-TableField = Stored | Derived | Referenced
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table with all columns visible in it, parameters bound."""
-
-    name: str
-    file: str
-    key: tuple[str, ...]
-    fields: Mapping[str, TableField]
-    references: Mapping[str, str]
-    id: IdTemplate | None
-    require: Expr | None
-    require_text: ExpressionText | None
-
-    @property
-    def stored(self) -> dict[str, Type]:
-        """The columns in the file, in the order of the manifest."""
-        return {name: field.type for name, field in self.fields.items() if isinstance(field, Stored)}
-
-    @property
-    def types(self) -> dict[str, Type]:
-        """The type of every visible column."""
-        return {name: field.type for name, field in self.fields.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class RelationTable:
-    """A relation's file: argument columns in order, and the column of its number, if it has one."""
-
-    name: str
-    file: str
-    columns: Mapping[str, Type]
-    args: tuple[str, ...]
-    value: str | None
-
-    @property
-    def signature(self) -> Signature:
-        """What an expression gives to the relation and gets from it."""
-        result = self.columns[self.value] if self.value else Type("bool")
-        return Signature(tuple(self.columns[arg] for arg in self.args), result)
-
-
-@dataclass(frozen=True, slots=True)
-class World:
-    """A manifest with its parameters bound: what expressions of one task may refer to."""
-
-    tables: Mapping[str, Table]
-    relations: Mapping[str, RelationTable]
-    parameters: Mapping[str, ex.Literal]
-
-    def signatures(self) -> dict[str, Signature]:
-        """The signature of every relation."""
-        return {name: relation.signature for name, relation in self.relations.items()}
-
-    def reach(self, tables: list[str]) -> list[str]:
-        """The given tables and all that they refer to, each once, sorted by name."""
-        seen: set[str] = set()
-        waiting = list(tables)
-        while waiting:
-            name = waiting.pop()
-            if name not in seen:
-                seen.add(name)
-                waiting.extend(self.tables[name].references.values())
-        return sorted(seen)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Offer ids: `pkg_{config}_{start_day}_{end_day}_{rooms}` as a template that formats and parses without ambiguity.
 
-A value in an id is a whole number, a date, or text of letters, digits, `.` and `-`. Every part after the first begins with
-another character, so equal ids mean equal values. A part in square brackets is left out when its value is unknown.
+A value in an id is a whole number, a date, or text of letters, digits, `.` and `-`. Every part after the first begins
+with another character, so equal ids mean equal values. A part in square brackets is left out when its value is unknown.
 """
 
 from __future__ import annotations

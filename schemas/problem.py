@@ -10,10 +10,11 @@ from . import expression as ex
 from .binding import Scope, bind, bind_condition
 from .errors import CobenchError, InputError, InputErrors, TaskError, did_you_mean, raise_all
 from .expression import Expr, children, split_and
-from .manifest import ManifestFile, World
+from .manifest import ManifestFile
 from .syntax import ExpressionText, parse
 from .task import TaskFile
 from .units import Type, parse_decimal
+from .world import Derived, World
 
 Result = TypeVar("Result")
 
@@ -90,7 +91,7 @@ class Problem:
             table = self.world.tables[name]
             if table.require is not None:
                 yield table.require
-            yield from (field.expr for field in table.fields.values() if hasattr(field, "expr"))
+            yield from (field.expr for field in table.fields.values() if isinstance(field, Derived))
 
 
 def pose(file: TaskFile, manifest: ManifestFile) -> Problem:
@@ -109,13 +110,15 @@ def pose(file: TaskFile, manifest: ManifestFile) -> Problem:
     parameters = attempt(lambda: _parameters(file, manifest))
     choices = attempt(lambda: _choices(file, manifest))
     raise_all(faults)
-    assert parameters is not None and choices is not None
+    if parameters is None or choices is None:
+        raise TaskError("the task cannot be posed")  # not reached: a fault was raised
     world = manifest.bind(parameters)
     scope = Scope({name: world.tables[table].types for name, table in choices.items()}, parameters, world.signatures())
     constraints = [attempt(lambda name=name: _constraint(file, name, scope)) for name in file.task.constraints]
     objective = attempt(lambda: _objective(file, scope))
     raise_all(faults)
-    assert objective is not None
+    if objective is None:
+        raise TaskError("the task cannot be posed")  # not reached: a fault was raised
     problem = Problem(
         file.task.id, file.digest(), world, choices, tuple(item for item in constraints if item), objective, None
     )
@@ -241,7 +244,7 @@ def _unguarded(problem: Problem) -> Iterator[InputError]:
 
 
 def _strict(node: Expr) -> Iterator[Expr]:
-    """The sub-expressions that are surely known whenever the node is known, or true: not those below `or` and `count`."""
+    """The sub-expressions that are known whenever the node is known, or true: not those below `or` and `count`."""
     yield node
     if isinstance(node, ex.Known) and not isinstance(node.arg, ex.And | ex.Or | ex.Count | ex.Known):
         yield from _strict(node.arg)

@@ -1,7 +1,7 @@
 """The text of an expression as a small tree of our own, before any name has a meaning.
 
-Python's tokenizer and `ast` read the text; nothing is ever evaluated by Python. The text is scanned first, because `ast`
-itself can die on hostile input, and numbers are taken from the text as exact decimals, never through a float.
+Python's tokenizer and `ast` read the text; nothing is ever evaluated by Python. The text is scanned first, because
+`ast` itself can die on hostile input, and numbers are taken from the text as exact decimals, never through a float.
 
 A `Syntax` is (op, args, span). `op` is one of
 
@@ -18,7 +18,6 @@ import io
 import re
 import tokenize
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, NoReturn
 
 from .errors import ExpressionError, Where
@@ -170,8 +169,8 @@ def _scan_token(source: ExpressionText, token: tokenize.TokenInfo, span: Span, p
             raise source.error(f"'{text}' is not part of the language", span, _OPERATOR_HINTS.get(text, ""))
     elif token.type == tokenize.COMMENT:
         raise source.error("an expression has no comments", span)
-    elif (
-        token.type == tokenize.ERRORTOKEN and not text.isspace() or tokenize.tok_name[token.type].startswith("FSTRING")
+    elif (token.type == tokenize.ERRORTOKEN and not text.isspace()) or tokenize.tok_name[token.type].startswith(
+        "FSTRING"
     ):
         raise source.error(f"'{text}' is not part of the language", span, _OPERATOR_HINTS.get(text, ""))
 
@@ -203,7 +202,7 @@ class _Reader:
         result: Syntax = method(node, depth + 1)
         return result
 
-    def _constant(self, node: ast.Constant, depth: int) -> Syntax:
+    def _constant(self, node: ast.Constant, _: int) -> Syntax:
         span = self.span(node)
         if isinstance(node.value, str):
             return Syntax("text", (node.value,), span)
@@ -212,29 +211,28 @@ class _Reader:
             self.refuse(node, "this constant is not part of the language")
         return Syntax("number", (number,), span)
 
-    def _name(self, node: ast.Name, depth: int) -> Syntax:
+    def _name(self, node: ast.Name, _: int) -> Syntax:
         if node.id in ("true", "false"):
             return Syntax("truth", (node.id == "true",), self.span(node))
         return Syntax("name", (node.id,), self.span(node))
 
-    def _attribute(self, node: ast.Attribute, depth: int) -> Syntax:
+    def _attribute(self, node: ast.Attribute, _: int) -> Syntax:
         if not isinstance(node.value, ast.Name):
             self.refuse(node, "a column is written choice.column")
         return Syntax("column", (node.value.id, node.attr), self.span(node))
 
     def _unaryop(self, node: ast.UnaryOp, depth: int) -> Syntax:
-        if isinstance(node.op, ast.Not):
-            return Syntax("not", (self.read(node.operand, depth),), self.span(node))
-        if isinstance(node.op, ast.USub):
-            return Syntax("neg", (self.read(node.operand, depth),), self.span(node))
-        self.refuse(node, "this operator is not part of the language")
+        if not isinstance(node.op, ast.Not | ast.USub):
+            self.refuse(node, "this operator is not part of the language")
+        op = "not" if isinstance(node.op, ast.Not) else "neg"
+        return Syntax(op, (self.read(node.operand, depth),), self.span(node))
 
     def _binop(self, node: ast.BinOp, depth: int) -> Syntax:
         if isinstance(node.op, ast.Add | ast.Sub):
             return self._sum(node, depth)
-        op = {ast.Mult: "*", ast.Div: "/"}.get(type(node.op))
-        if op is None:
+        if not isinstance(node.op, ast.Mult | ast.Div):
             self.refuse(node, "this operator is not part of the language")
+        op = "*" if isinstance(node.op, ast.Mult) else "/"
         return Syntax(op, (self.read(node.left, depth), self.read(node.right, depth)), self.span(node))
 
     def _sum(self, node: ast.BinOp, depth: int) -> Syntax:
@@ -265,7 +263,7 @@ class _Reader:
         ops = [_COMPARE.get(type(op), "") for op in node.ops]
         if "" in ops:
             self.refuse(node, "this comparison is not part of the language", "write x in [a, b] on its own")
-        if len(set(ops)) > 1 and not (set(ops) <= {"<", "<="} or set(ops) <= {">", ">="}) or ops.count("!=") > 1:
+        if (len(set(ops)) > 1 and not (set(ops) <= {"<", "<="} or set(ops) <= {">", ">="})) or ops.count("!=") > 1:
             self.refuse(node, "a chain compares in one direction", "split it with and")
         operands = [left, *(self.read(comparator, depth) for comparator in node.comparators)]
         links = [

@@ -125,7 +125,7 @@ class TaskFile:
         return ExpressionText(value, self.source.where(path))
 
     def digest(self) -> str:
-        """The digest of what decides feasible set and objective: not comments, titles, wording, dataset or expectation."""
+        """The digest of what decides feasible set and objective; not of wording, dataset and expectation."""
         sense, _ = self.task.objective
         return digest(
             {

@@ -50,7 +50,7 @@ def _sorted(found: list[InputError]) -> list[InputError]:
 def _translate(complaint: Any, source: Source, model: type[BaseModel], error: type[InputError]) -> InputError:
     path, kind = _path_in(source.data, complaint["loc"]), complaint["type"]
     key = str(complaint["loc"][-1]) if complaint["loc"] else ""
-    message = _MESSAGES.get(kind, complaint["msg"].removeprefix("Value error, ")).format(key=key)
+    message = _MESSAGES.get(kind, str(complaint["msg"]).removeprefix("Value error, ")).format(key=key)
     hint = ""
     if kind == "extra_forbidden":
         hint = did_you_mean(key, _fields_at(model, complaint["loc"][:-1]), "keys")
@@ -66,9 +66,9 @@ def _path_in(data: Any, loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
     """The part of a pydantic location that exists in the data: union and alias tags are left out."""
     path: list[int | str] = []
     for step in loc:
-        if isinstance(data, dict) and step in data or isinstance(data, list) and isinstance(step, int):
+        if (isinstance(data, dict) and step in data) or (isinstance(data, list) and isinstance(step, int)):
             path.append(step)
-            data = data[step]
+            data = data[step]  # pyright: ignore[reportCallIssue, reportArgumentType] - the step fits, see above
     return tuple(path)
 
 

@@ -23,7 +23,7 @@ class VerdictKind(StrEnum):
 
 
 class Violation(Written):
-    """A broken constraint. `amount` is by how much a threshold is missed, in `unit` times `scale`; None where nothing adds up."""
+    """A broken constraint. `amount / scale` in `unit` is by how much a threshold is missed, None if it is none."""
 
     constraint: str
     detail: str

@@ -1,4 +1,5 @@
-"""From a task and its data to a certificate: runs the engines, picks the canonical plan, and writes down what is claimed.
+"""From a task and its data to a certificate: runs the engines, picks the canonical plan, and writes down what is
+claimed.
 
 Every claim leaves here graded `claimed`; only the checker, which shares nothing with this code, can raise it.
 """
@@ -49,13 +50,12 @@ from .outcome import Limits, Outcome, Reason, Status
 from .reduce import reduced
 from .scan import Survey
 
-
 Engines = Literal["scan", "all"]
 
 
 @dataclass(frozen=True, slots=True)
 class Survivors:
-    """How many rows of one choice pass: in its table, as offers, and per constraint name, alone and after those before."""
+    """How many rows of one choice there are: in its table, as offers, and passing each constraint alone and in turn."""
 
     choice: str
     table: int
@@ -205,7 +205,7 @@ class _Certifying:
         )
 
     def _with_others(self, claims: Claims, answers: tuple[Answer, ...]) -> Claims:
-        """Where a limit stopped the scan, what another engine proved: a best plan is an incumbent with its own value as bound."""
+        """The claims; where a limit stopped the scan, another engine's best plan as incumbent and bound."""
         if claims.optimum is not None or claims.status.value == "unsolvable":
             return claims
         for answer in answers:

@@ -39,13 +39,13 @@ from ..schemas.certificate import (
 )
 from ..schemas.errors import InputError, InputErrors, TableError, Where
 from ..schemas.expression import Expr, choices_of, split_and, walk
-from ..schemas.manifest import Derived, Referenced, Stored, Table
 from ..schemas.offer_id import IdTemplate, id_text, is_id_text
 from ..schemas.plan import Plan
 from ..schemas.problem import Problem, structure
 from ..schemas.syntax import ExpressionText
 from ..schemas.units import WEEKDAYS, Type, day_of_month, format_value, parse_date, weekday_index
 from ..schemas.verdict import Violation
+from ..schemas.world import Derived, Referenced, Stored, Table
 
 WORK_LIMIT = 20_000_000
 

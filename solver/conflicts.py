@@ -1,9 +1,9 @@
 """Why a task has no plan, in its own constraint names: every minimal conflict, every minimal correction, exact amounts.
 
 A conflict is a set of names that no plan satisfies together, although without any one of them some plan does (a MUS). A
-correction is a least set of names to give up (an MCS). Each is found by asking one question of the scan, `is there a plan
-for these names?`, in the order of MARCO (Liffiton, Previti, Malik and Marques-Silva, 2016): any set not yet explained is
-shrunk to a conflict or grown to the complement of a correction, until nothing is left unexplained.
+correction is a least set of names to give up (an MCS). Each is found by asking one question of the scan, `is there a
+plan for these names?`, in the order of MARCO (Liffiton, Previti, Malik and Marques-Silva, 2016): any set not yet
+explained is shrunk to a conflict or grown to the complement of a correction, until nothing is left unexplained.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Explanation:
     complete: bool
 
 
-class _Undecided(Exception):  # noqa: N818 - a way out, not an error
+class _Undecided(Exception):
     """A limit kept the scan from answering."""
 
 
@@ -122,7 +122,7 @@ class _Search:
                     return
 
     def _unexplained(self) -> Names | None:
-        """A set of names that contains no known conflict and drops something of every known correction; None if none is left."""
+        """A set of names that holds no known conflict and drops something of every known correction, or None."""
         clauses = [*((names, False) for names in self.conflicts), *((names, True) for names in self.corrections)]
         return _model_of(clauses, self.every, frozenset(), frozenset())
 

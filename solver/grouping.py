@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .model import Ints, Linear, Link, Model, Row, Table, Term
 
 MAX_BLOCKS = 5_000_000
 _Part = Link | Table | Term
-_Codes = dict[int, dict[int, "Ints | int"]]  # per part (by identity), per choice: codes of groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,9 @@ class Side:
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
         return second[order], place - self.start[group] + 1
+
+
+_Groups = Mapping[int, tuple[Side, "Ints | int"]]  # per choice: its side, and one group or several
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +204,7 @@ class _Layout:
         return side.codes[id(link)]
 
     def join(self, outer: dict[int, tuple[Side, int]]) -> tuple[Ints, Ints, Ints] | None:
-        """Blocks `int64[4*k]`, offsets `int64[k, R]` and objective bases `int64[k]`; None if there would be too many."""
+        """Blocks `int64[4*k]`, offsets `int64[k, R]` and objective bases `int64[k]`; None for too many."""
         known = {choice: (side, group) for choice, (side, group) in outer.items()}
         a_good, b_good = (self._fitting(side, known) for side in (self.a, self.b))
         if a_good is None or b_good is None:
@@ -209,7 +213,7 @@ class _Layout:
         if pairs is None:
             return None
         ga, gb = pairs
-        groups: dict[int, tuple[Side, Ints | int]] = {**known, self.a.choice: (self.a, ga), self.b.choice: (self.b, gb)}
+        groups: _Groups = {**known, self.a.choice: (self.a, ga), self.b.choice: (self.b, gb)}
         both = [table for table in self.model.tables if {self.a.choice, self.b.choice} <= set(table.choices)]
         keep = np.ones(len(ga), np.bool_)
         for table in both:
@@ -253,7 +257,7 @@ class _Layout:
         return np.repeat(a_good, sizes), b_good[order[np.repeat(low, sizes) + within]]
 
     @staticmethod
-    def _added(linear: Linear, groups: dict[int, tuple[Side, Ints | int]], number: int) -> Ints:
+    def _added(linear: Linear, groups: _Groups, number: int) -> Ints:
         """The constant and the terms of a sum, for every pair of groups."""
         total = np.full(number, linear.constant, np.int64)
         for term in linear.terms:
@@ -261,12 +265,12 @@ class _Layout:
         return total
 
 
-def _codes(part: _Part, choice: int, groups: dict[int, tuple[Side, Ints | int]]) -> Ints:
+def _codes(part: _Part, choice: int, groups: _Groups) -> Ints:
     side, group = groups[choice]
     return side.codes[id(part)][group]
 
 
-def _look_up(values: Ints, part: Table | Term, groups: dict[int, tuple[Side, Ints | int]]) -> Ints:
+def _look_up(values: NDArray[Any], part: Table | Term, groups: _Groups) -> NDArray[Any]:
     return values[tuple(_codes(part, choice, groups) for choice in part.choices)]
 
 

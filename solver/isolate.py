@@ -1,7 +1,7 @@
 """Solvers in processes of their own: one that dies, hangs or eats memory takes nothing else down.
 
-CP-SAT ignores its own memory limit, so the process has an address-space limit; a wall-clock limit ends what hangs. Run as
-`python -m cobench.solver.isolate`, this module is the child.
+CP-SAT ignores its own memory limit, so the process has an address-space limit; a wall-clock limit ends what hangs. Run
+as `python -m cobench.solver.isolate`, this module is the child.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Running:
         finally:
             self.stop()
         try:
-            found = pickle.loads(reply)
+            found = pickle.loads(reply)  # noqa: S301 - our own child wrote it
         except Exception:  # noqa: BLE001 - a process that was killed leaves half a pickle, which fails in many ways
             found = None
         if not isinstance(found, Answer):
@@ -81,13 +81,13 @@ class Running:
         return Answer(engine.NAME, engine.engine_version(), outcome, time.monotonic() - self._started, 0)
 
 
-def _child() -> None:
+def serve() -> None:
     """Reads (engine, model, limits, memory) from stdin, solves, writes an Answer to stdout."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: do not outlive the parent
     reply = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # solvers greet on stdout
-    name, model, limits, memory = pickle.load(sys.stdin.buffer)
+    name, model, limits, memory = pickle.load(sys.stdin.buffer)  # noqa: S301 - our own parent wrote it
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     engine = import_module(f".{name}", __package__)
     try:
@@ -101,4 +101,4 @@ def _child() -> None:
 
 if __name__ == "__main__":
     # The parent unpickles by module name, which must not be __main__.
-    import_module("cobench.solver.isolate")._child()
+    import_module("cobench.solver.isolate").serve()

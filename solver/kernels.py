@@ -24,7 +24,8 @@ def sweep(
     blocks: Any, offset: Any, base: Any, a_cost: Any, a_obj: Any, a_mult: Any, b_cost: Any, b_obj: Any, b_mult: Any,
     found: Any, best_of_a: Any,
 ) -> None:  # fmt: skip
-    """Counts pairs with a + b + offset <= 0 and finds their least objective: one pass per block, both sides sorted by cost.
+    """Counts pairs with a + b + offset <= 0 and finds their least objective: one pass per block, both sides sorted by
+    cost.
 
     `found = [count, best, tied, runner-up, row of A, row of B]` is updated; `best_of_a[i]` is lowered to the best
     objective with row i of A when it is not empty. Time: O(rows of the blocks).
@@ -105,10 +106,11 @@ def tally(
     blocks: Any, offsets: Any, base: Any, a_costs: Any, a_obj: Any, a_mult: Any, b_costs: Any, b_obj: Any, b_mult: Any,
     times: int, most: int, keys: Any, counts: Any, used: Any,
 ) -> None:  # fmt: skip
-    """Adds `times` the number of pairs of every objective value to a hash table, as long as it has at most `most` values.
+    """Adds `times` the number of pairs of every objective value to a hash table, as long as it has at most `most`
+    values.
 
-    `keys`, `counts`: open addressing by `value % len(keys)`, a count of 0 marks a free place. `used[0]` is the number of
-    values; above `most` the work stops. Time: O(feasible pairs + rows) when there is at most one row.
+    `keys`, `counts`: open addressing by `value % len(keys)`, a count of 0 marks a free place. `used[0]` is the number
+    of values; above `most` the work stops. Time: O(feasible pairs + rows) when there is at most one row.
     """
     rows = len(offsets) // len(base)
     size = len(keys)

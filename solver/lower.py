@@ -2,8 +2,8 @@
 
 Each constraint is split at its top-level `and`. A conjunct about one choice becomes a bit of that choice's rows. Across
 choices, an equation of two choices becomes a link of codes, a comparison of sums of numbers becomes an integer row, and
-anything over dates, texts, relations and single-choice conditions becomes a table over the few distinct values involved.
-What fits none of these is refused with the reason; nothing is approximated.
+anything over dates, texts, relations and single-choice conditions becomes a table over the few distinct values
+involved. What fits none of these is refused with the reason; nothing is approximated.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class _Lowering:
         self.satisfied[choice][rows] &= np.uint64(~(1 << constraint) & (2**64 - 1))
 
 
-class _Partial(Exception):  # noqa: N818 - a way out, not an error
+class _Partial(Exception):
     """A sum is unknown for some combinations of rows, so no single row can be blamed."""
 
 
@@ -169,7 +169,7 @@ class _Sums:
 
 
 class _Conjunct:
-    """Lowers one conjunct of constraint number `constraint`; or a sum on its own (None), noting in `known` where it is."""
+    """Lowers a conjunct of constraint number `constraint`; or a sum on its own (None), `known` says where it is."""
 
     def __init__(
         self, lowering: _Lowering, constraint: int | None, text: ExpressionText, known: dict[int, Bools] | None = None
@@ -184,8 +184,7 @@ class _Conjunct:
         elif isinstance(node, ex.Compare) and node.left.type.kind == "number" and self._has_numbers(node):
             self._comparison(node)
         elif isinstance(node, ex.Compare) and node.op == "==" and self._sides(node):
-            left, right = self._sides(node)
-            self._link(left, self._evaluate(node.left, left), right, self._evaluate(node.right, right))
+            self._equation(node)
         else:
             self._table(node)
 
@@ -201,12 +200,10 @@ class _Conjunct:
     def _choice(self, node: Expr) -> int:
         return self.lowering.number[next(iter(choices_of(node)))]
 
-    def _sides(self, node: ex.Compare) -> tuple[int, int] | tuple[()]:
-        """The choices of both sides when each side is about exactly one, and not the same."""
+    def _sides(self, node: ex.Compare) -> bool:
+        """Whether each side is about exactly one choice, and not the same."""
         left, right = choices_of(node.left), choices_of(node.right)
-        if len(left) == len(right) == 1 and left != right:
-            return self._choice(node.left), self._choice(node.right)
-        return ()
+        return len(left) == len(right) == 1 and left != right
 
     def _leaves(self, node: Expr) -> list[Expr]:
         """The largest sub-expressions about a single choice."""
@@ -216,7 +213,7 @@ class _Conjunct:
 
     def _has_numbers(self, node: ex.Compare) -> bool:
         """Whether the comparison adds up numbers of rows, rather than only dates, relations and conditions."""
-        return any(isinstance(part, Expr) and self._adds(part) for part in (node.left, node.right))
+        return any(self._adds(part) for part in (node.left, node.right))
 
     def _adds(self, node: Expr) -> bool:
         if len(choices_of(node)) == 1:
@@ -232,8 +229,7 @@ class _Conjunct:
             self._table(node)
             return
         if node.op == "==" and self._sides(node):
-            left, right = self._sides(node)
-            self._link(left, self._evaluate(node.left, left), right, self._evaluate(node.right, right))
+            self._equation(node)
             return
         for sign, strict in _AT_MOST_ZERO[node.op]:
             linear = self.linear(node.left, sign, strict, node.right)
@@ -293,7 +289,7 @@ class _Conjunct:
         return self.text.error(f"not supported, because {reason}", node.span)
 
     def _term(self, node: Expr, factor: int) -> Term:
-        """A number that depends on few distinct values of several choices; combinations without a value are forbidden."""
+        """A number that depends on few distinct values of several choices; combinations without one are forbidden."""
         choices, codes, values = self._over_codes(node)
         if values.null is not None:
             if self.known is not None:
@@ -310,8 +306,10 @@ class _Conjunct:
 
     # equations and tables
 
-    def _link(self, left: int, first: Values, right: int, second: Values) -> None:
-        """Codes that are equal exactly where the two values are equal and known."""
+    def _equation(self, node: ex.Compare) -> None:
+        """Codes that are equal exactly where the two sides are equal and known."""
+        left, right = self._choice(node.left), self._choice(node.right)
+        first, second = self._evaluate(node.left, left), self._evaluate(node.right, right)
         if first.words is not None and second.words is not None and first.words is not second.words:
             known = {word: code for code, word in enumerate(first.words)}
             mapped = np.array([known.get(word, len(known) + code) for code, word in enumerate(second.words)], np.int64)

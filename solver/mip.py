@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import time
 from importlib.metadata import version
+from typing import Any
 
-from .model import Model
+from .model import Ints, Model
 from .outcome import Limits, Outcome, Reason, Status
 from .program import Program, TooLarge, program
 
@@ -79,8 +80,8 @@ def _solved(model: Model, built: Program, limits: Limits) -> Outcome:
     return Outcome(Status.UNKNOWN, reason=Reason.WRONG)
 
 
-def _terms(variables: list[object], numbers: object, coefficients: object) -> list[tuple[object, int]]:
+def _terms(variables: list[Any], numbers: Ints, coefficients: Ints) -> list[tuple[Any, int]]:
     return [
         (variables[number], coefficient)
         for number, coefficient in zip(numbers.tolist(), coefficients.tolist(), strict=True)
-    ]  # type: ignore[attr-defined]
+    ]

@@ -1,4 +1,4 @@
-"""The offers of one choice: which rows they are, and their ids, written out only for the rows that somebody asks for."""
+"""The offers of one choice: which rows they are, and their ids, written out only for rows that somebody asks for."""
 
 from __future__ import annotations
 

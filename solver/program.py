@@ -1,9 +1,9 @@
 """A model as a program over zero-one variables, for solvers that know nothing of tables: no big-M, numbers only.
 
-One variable per row of a choice, exactly one of each choice is 1. A term over codes of several choices gets one variable
-per combination of codes, whose sums per code equal those of the rows with that code. Coefficients are shrunk first: per
-choice the least one moves into the constant (exactly one row is picked, so nothing changes), rows that cannot bind go, and
-what is left is divided by its greatest common divisor.
+One variable per row of a choice, exactly one of each choice is 1. A term over codes of several choices gets one
+variable per combination of codes, whose sums per code equal those of the rows with that code. Coefficients are shrunk
+first: per choice the least one moves into the constant (exactly one row is picked, so nothing changes), rows that
+cannot bind go, and what is left is divided by its greatest common divisor.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .model import Ints, Linear, Link, Model, Table, Term
 MAX_COMBINATIONS = 200_000
 
 
-class TooLarge(Exception):  # noqa: N818 - not an error of the input, the engine declines
+class TooLarge(Exception):
     """The program would need more variables for code combinations than is sensible."""
 
 
@@ -166,7 +166,7 @@ def _most(coefficients: Ints, variables: Ints, spans: Sequence[range]) -> int:
 
 
 def _divided(item: Sum) -> Sum:
-    """The same limit in smaller numbers: a sum of multiples of g is at most h exactly when it is at most floor(h / g) * g."""
+    """The same limit in smaller numbers: a sum of multiples of g that is at most h is at most floor(h / g) * g."""
     common = math.gcd(*item.coefficients.tolist())
     if common <= 1 or item.high is None:
         return item

@@ -18,8 +18,8 @@ _PAIRWISE = 2_000  # with several integer rows, groups beyond this size are left
 def reduced(model: Model, order: Sequence[Ints] | None = None) -> Model:
     """The model without rows that are in no best plan, or in none that the canonical rule would take.
 
-    `order[c]: int64[n]` ranks the rows of choice c by offer id; without it, by their place. A dominator is strictly better
-    in the objective, or equal with the smaller rank, and no worse in any integer row. Time: O(rows * log rows).
+    `order[c]: int64[n]` ranks the rows of choice c by offer id; without it, by their place. A dominator is strictly
+    better in the objective, or equal with the smaller rank, and no worse in any integer row. Time: O(rows * log rows).
     """
     ranks = list(order) if order is not None else [np.arange(len(choice)) for choice in model.choices]
     while True:
@@ -32,7 +32,8 @@ def reduced(model: Model, order: Sequence[Ints] | None = None) -> Model:
 
 
 def cheapest(model: Model) -> Model:
-    """The model with one row for rows that satisfy the same names, have the same codes, and of which it is the cheapest.
+    """The model with one row for rows that satisfy the same names, have the same codes, and of which it is the
+    cheapest.
 
     Keeps whether there is a plan for any set of the names; the model has no objective.
     """
@@ -90,7 +91,7 @@ def _undominated(model: Model, ranks: Sequence[Ints]) -> list[Bools]:
 
 
 def _groups(model: Model, choice: int, same: list[Ints], sort: list[Ints]) -> tuple[Ints, Ints]:
-    """The rows of a choice ordered by group (equal codes, and equal in `same`), then by `sort`; and where groups start."""
+    """The rows of a choice by group (equal codes, and equal in `same`), then by `sort`; and where groups start."""
     terms = [term for linear in (model.objective, *(row.linear for row in model.rows)) for term in linear.terms]
     parts = [part for part in (*model.links, *model.tables, *terms) if choice in part.choices]
     seen = [*same, *(part.codes[part.choices.index(choice)] for part in parts)]

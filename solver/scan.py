@@ -50,7 +50,7 @@ def survey(model: Model, limits: Limits) -> Survey:
 
 
 def best_rows(model: Model, choice: int, value: int, limits: Limits) -> Ints | None:
-    """The row indices of a choice that occur in some plan of the given best value; None when a limit stops the search."""
+    """The row indices of a choice that occur in some plan of the given best value; None when a limit stops it."""
     scan = _Scan(model, limits, tracked=choice)
     return None if scan.survey().outcome.reason else np.flatnonzero(scan.best_of_tracked() == value)
 
@@ -229,7 +229,7 @@ _NOTHING = np.zeros(0, np.int64)
 
 
 def _binding(model: Model) -> tuple[list[Row], bool]:
-    """The rows that can fail, each sum of numbers once with its tightest limit; and whether each row can hold at all."""
+    """The rows that can fail, each sum once with its tightest limit; and whether each row can hold at all."""
     kept: list[Row] = []
     for row in model.rows:
         low, high = row.linear.bounds()

@@ -19,9 +19,9 @@ from ..datasets.table import Column, row_of
 from ..schemas import expression as ex
 from ..schemas.errors import OverflowRisk, TableError
 from ..schemas.expression import Expr
-from ..schemas.manifest import Derived, Referenced, Stored, World
 from ..schemas.syntax import ExpressionText
 from ..schemas.units import INT64_MAX, INT64_MIN, WEEKDAYS, day_of_month
+from ..schemas.world import Derived, Referenced, Stored, World
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -252,8 +252,13 @@ class Evaluator:
         left, right = self.values(node.left), self.values(node.right)
         first, second = _same_words(left, right)
         compare = {
-            "<": np.less, "<=": np.less_equal, "==": np.equal, "!=": np.not_equal, ">": np.greater, ">=": np.greater_equal,
-        }[node.op]  # fmt: skip
+            "<": np.less,
+            "<=": np.less_equal,
+            "==": np.equal,
+            "!=": np.not_equal,
+            ">": np.greater,
+            ">=": np.greater_equal,
+        }[node.op]
         return Values(compare(first, second), _nulls([left, right]))
 
     def _member(self, node: ex.Member) -> Values:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hypothesis import strategies as st
+
 from .worlds import DAYS, Column, Draw, Relation, World, worlds
 
 NAMES = ("a", "b", "c", "d")

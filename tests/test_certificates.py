@@ -323,10 +323,12 @@ WEAKER = {
 
 
 def may_be_left_out(where: Steps, what: str, content: Any) -> bool:
-    """Claiming less is no lie: a distribution, and a count that no distribution rests on, may be absent."""
+    """Claiming less is no lie: conflicts, a distribution, and a count that no distribution rests on, may be absent."""
     claims = content["claims"]
-    left_out = {("claims", "distribution")} | ({("claims", "count")} if "distribution" not in claims else set())
-    return what == "dropped" and where in left_out
+    left_out = {("claims", "distribution"), ("claims", "conflicts")}
+    left_out |= {("claims", "count")} if "distribution" not in claims else set()
+    complete = (where, what) == (("claims", "conflicts", "complete"), "flipped") and claims["conflicts"]["complete"]
+    return (what == "dropped" and where in left_out) or complete
 
 
 def test_a_wrong_certificate_with_a_right_digest_is_refused(

@@ -18,8 +18,8 @@ from cobench.datasets import opening
 from cobench.datasets.opening import Dataset, bundled, open_dataset
 from cobench.datasets.table import Column, OfferTable, read_table, row_of
 from cobench.schemas.errors import InputErrors, ManifestError, TableError
-from cobench.schemas.manifest import World
 from cobench.schemas.units import BOOL, COUNT, DATE, Type
+from cobench.schemas.world import World
 
 Arrays = dict[str, Any]
 TEXT = Type("string")

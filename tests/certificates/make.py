@@ -105,10 +105,11 @@ def valid() -> dict[str, Json]:
         name: cobench.load_task(HERE / "tasks" / f"{name}.yaml") for name in ("cheapest", "wishes", "nowhere", "gold")
     }
     problems = {name: pose(file, dataset.manifest) for name, file in files.items()}
-    found = {name: cobench.verify(file, dataset).certificate.content() for name, file in files.items()}
+    found = {name: cobench.verify(file, dataset, engines="scan").certificate.content() for name, file in files.items()}
+    found["engines"] = cobench.verify(files["wishes"], dataset, engines="all").certificate.content()
     scoped = cobench.certify(files["cheapest"], dataset, constraints=["way", "day"], within=WITHIN)
     found["scope"] = graded(problems["cheapest"], dataset, scoped)
-    found["unknown"] = cobench.verify(files["wishes"], dataset, cobench.Limits(None, 1)).certificate.content()
+    found["unknown"] = cobench.verify(files["wishes"], dataset, cobench.Limits(None, 1), engines="scan").certificate.content()
     found["incumbent"] = incumbent(found["cheapest"])
     return found
 
@@ -135,6 +136,7 @@ def incumbent(content: Json) -> Json:
 # -------------------------------------------------------------------------------------------------- invalid
 
 PICK = ("claims", "optimum", "plan", "picks")
+WHY = ("claims", "conflicts")
 DIGEST = "sha256:" + "0" * 64
 
 
@@ -222,6 +224,22 @@ INVALID: list[tuple[str, str, str, Callable[[Json], None]]] = [
     ("distribution", "worst-first", "wishes", lambda c: c["claims"]["distribution"]["values"].reverse()),
     ("distribution", "without-a-count", "wishes", drop("claims", "count")),
     ("distribution", "of-an-unsolvable-task", "nowhere", put("claims", "distribution", {"grade": "proved", "values": []})),
+    ("conflicts", "with-a-name-too-many", "nowhere", put(*WHY, "conflicts", [["sea", "day", "budget"]])),
+    ("conflicts", "with-a-name-too-few", "nowhere", put(*WHY, "conflicts", [["budget"]])),
+    ("conflicts", "with-an-unknown-name", "nowhere", put(*WHY, "conflicts", [["sea", "tide"]])),
+    ("conflicts", "not-in-file-order", "nowhere", put(*WHY, "conflicts", [["budget", "sea"]])),
+    ("conflicts", "names-one-twice", "nowhere", put(*WHY, "conflicts", [["sea", "sea", "budget"]])),
+    ("conflicts", "one-twice", "nowhere", put(*WHY, "conflicts", [["sea", "budget"], ["sea", "budget"]])),
+    ("conflicts", "complete-without-any", "nowhere", put(*WHY, "conflicts", [])),
+    ("conflicts", "corrections-lack-one", "nowhere", drop(*WHY, "corrections", 0)),
+    ("conflicts", "correction-drops-too-much", "nowhere", put(*WHY, "corrections", 0, "drop", ["sea", "day"])),
+    ("conflicts", "correction-drops-the-wrong-one", "nowhere", put(*WHY, "corrections", 0, "drop", ["day"])),
+    ("conflicts", "correction-with-a-bad-plan", "nowhere", put(*WHY, "corrections", 0, "plan", "picks", "room", [{"id": "room_c1_1"}])),
+    ("conflicts", "moves-a-cent-too-far", "nowhere", put(*WHY, "corrections", 1, "move", "amount", 32901)),
+    ("conflicts", "moves-a-cent-too-little", "nowhere", put(*WHY, "corrections", 1, "move", "amount", 32899)),
+    ("conflicts", "moves-what-is-no-threshold", "nowhere", put(*WHY, "corrections", 1, "move", "constraint", "day")),
+    ("conflicts", "moves-nothing", "nowhere", drop(*WHY, "corrections", 1, "move")),
+    ("conflicts", "of-a-solvable-task", "cheapest", put(*WHY, {"complete": True, "conflicts": [], "corrections": [], "grade": "proved"})),
     ("incumbent", "bound-beyond-the-optimum", "incumbent", put("claims", "incumbent", "bound", 9001)),
     ("incumbent", "better-than-its-bound", "incumbent", put("claims", "incumbent", "bound", 12001)),
     ("incumbent", "worth-less-than-it-says", "incumbent", put("claims", "incumbent", "value", 11999)),
