@@ -279,9 +279,8 @@ class _Binder:
         if kinds == {"number"}:
             first, second = self._align([left, right], span, "compare")
             return first, second
-        other = right if isinstance(left, _Bare) else left
-        if (isinstance(left, _Bare) or isinstance(right, _Bare)) and not isinstance(other, _Bare):
-            raise self.fail(f"cannot compare {other.type} and a number", span)
+        if isinstance(left, _Bare) or isinstance(right, _Bare):
+            raise self.fail(f"cannot compare {kinds.pop()} and a number", span)
         if len(kinds) > 1:
             raise self.fail(f"cannot compare {left.type} and {right.type}", span)
         return left, right

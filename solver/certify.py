@@ -51,6 +51,7 @@ from .reduce import reduced
 from .scan import Survey
 
 Engines = Literal["scan", "all"]
+SCAN = "scan"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ def certify_problem(problem: Problem, data: Dataset, scope: Scope, limits: Limit
     except MemoryError:
         claims = Claims(status=StatusClaim(value="unknown", grade=Grade.CLAIMED, reason=Reason.MEMORY))
         outcome = Outcome(Status.UNKNOWN, reason=Reason.MEMORY)
-        answers = (Answer("scan", VERSION, outcome, time.monotonic() - started, 0),)
+        answers = (Answer(SCAN, VERSION, outcome, time.monotonic() - started, 0),)
     objective = problem.objective
     certificate = Certificate(
         cobench_certificate=FORMAT,
@@ -140,6 +141,7 @@ class _Certifying:
     def __init__(self, problem: Problem, lowered: Lowered, limits: Limits, started: float) -> None:
         self.problem, self.lowered, self.limits, self.started = problem, lowered, limits, started
         self.model = lowered.model.kept(range(len(lowered.model.names)))
+        self.small = self.model  # for the other engines: without the rows that no best plan needs
         self.sign = -1 if self.model.maximize else 1
 
     def left(self) -> Limits:
@@ -148,11 +150,14 @@ class _Certifying:
 
     def run(self, engines: Engines) -> tuple[Claims, tuple[Answer, ...]]:
         """The claims, and what each engine answered, the scan first."""
-        running = [Running(engine, self._reduced(), self.left()) for engine in ENGINES] if engines == "all" else []
+        running: list[Running] = []
+        if engines == "all":
+            self.small = reduced(self.model, self.lowered.ranks)
+            running = [Running(engine, self.small, self.left()) for engine in ENGINES]
         try:
             began = time.monotonic()
             found = scan.survey(self.model, self.left())
-            scanned = Answer("scan", VERSION, found.outcome, time.monotonic() - began, 0)
+            scanned = Answer(SCAN, VERSION, found.outcome, time.monotonic() - began, 0)
             claims = self._claims(found)
             answers = (scanned, *(engine.answer() for engine in running))
         finally:
@@ -160,12 +165,6 @@ class _Certifying:
                 engine.stop()
         self._agree(answers)
         return self._with_others(claims, answers), answers
-
-    def _reduced(self) -> Model:
-        """The model for the other engines: rows that no best plan needs are gone."""
-        return reduced(
-            self.model, [self.lowered.ranks(self.model, number) for number in range(len(self.model.choices))]
-        )
 
     def _claims(self, found: Survey) -> Claims:
         """What the scan found."""
@@ -211,7 +210,7 @@ class _Certifying:
         for answer in answers:
             outcome = answer.outcome
             if outcome.status is Status.OPTIMAL:
-                plan = Plan.of(self.lowered.ids(self._reduced(), outcome.plan))
+                plan = Plan.of(self.lowered.ids(self.small, outcome.plan))
                 incumbent = self._incumbent(outcome.best, plan, outcome.best)
                 status = StatusClaim(value="solvable", grade=Grade.CLAIMED)
                 return claims.model_copy(update={"status": status, "incumbent": incumbent})
@@ -279,7 +278,7 @@ def _canonical(lowered: Lowered, model: Model, found: Survey, limits: Limits) ->
 
 def _evidence(answer: Answer, problem: Problem, claims: Claims, limits: Limits) -> Evidence:
     """What an engine answered, as the certificate notes it."""
-    scanned = answer.engine == "scan"
+    scanned = answer.engine == SCAN
     parameters: dict[str, int | str | bool] = {"work_limit": wide(limits.work)} if scanned else {}
     if limits.seconds is not None:
         parameters["time_limit_ms"] = int(limits.seconds * 1000)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .coding import tuple_codes
 from .model import Ints, Linear, Link, Model, Row, Table, Term
 
 MAX_BLOCKS = 5_000_000
@@ -113,10 +114,7 @@ def _parts(model: Model, rows: Sequence[Row]) -> list[_Part]:
 def _side(model: Model, rows: Sequence[Row], choice: int) -> Side:
     number = len(model.choices[choice])
     seen = [(part, part.codes[part.choices.index(choice)]) for part in _parts(model, rows) if choice in part.choices]
-    group = np.zeros(number, np.int64)
-    if seen:
-        _, inverse = np.unique(np.stack([codes for _, codes in seen]), axis=1, return_inverse=True)
-        group = inverse.reshape(-1).astype(np.int64)
+    group, _ = tuple_codes([codes for _, codes in seen], number)
     costs = [_column(row.linear, choice, number) for row in rows] or [np.zeros(number, np.int64)]
     obj = _column(model.objective, choice, number)
     keys = [group, *costs, obj]
@@ -188,20 +186,12 @@ class _Layout:
         self.model, self.rows, self.a, self.b = model, rows, a, b
         self.between = [link for link in model.links if set(link.choices) == {a.choice, b.choice}]
         self.sums = [row.linear for row in rows] or [Linear({}, (), 0)]
-        joint = (
-            np.concatenate([np.stack([self._linked(side, link) for link in self.between]) for side in (a, b)], axis=1)
-            if self.between
-            else None
-        )
         self.keys: tuple[Ints, Ints] | None = None
-        if joint is not None:
-            _, inverse = np.unique(joint, axis=1, return_inverse=True)
-            keys = np.where((joint < 0).any(axis=0), -1, inverse.reshape(-1)).astype(np.int64)
+        if self.between:
+            joint = [np.concatenate([a.codes[id(link)], b.codes[id(link)]]) for link in self.between]
+            codes, _ = tuple_codes(joint, len(joint[0]))
+            keys = np.where(np.min(joint, axis=0) < 0, -1, codes)
             self.keys = keys[: len(a.start) - 1], keys[len(a.start) - 1 :]
-
-    @staticmethod
-    def _linked(side: Side, link: Link) -> Ints:
-        return side.codes[id(link)]
 
     def join(self, outer: dict[int, tuple[Side, int]]) -> tuple[Ints, Ints, Ints] | None:
         """Blocks `int64[4*k]`, offsets `int64[k, R]` and objective bases `int64[k]`; None for too many."""

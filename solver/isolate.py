@@ -13,6 +13,7 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from importlib import import_module
@@ -28,7 +29,7 @@ _GRACE = 10.0  # for start and end of the process, beyond the solver's own limit
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an engine said, which version of it, how long it took (seconds, start included) and its peak memory (MB)."""
+    """What an engine said, which version of it, how long it took (seconds) and its peak memory (MB)."""
 
     engine: str
     version: str
@@ -51,33 +52,41 @@ class Running:
             stderr=subprocess.DEVNULL,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
         )
-        self._request = pickle.dumps((engine, model, Limits(self._seconds, limits.work), memory))
+        request = pickle.dumps((engine, model, Limits(self._seconds, limits.work), memory))
+        self._reply = b""
+        self._reason = Reason.DIED
+        self._talk = threading.Thread(target=self._exchange, args=(request,), daemon=True)
+        self._talk.start()
+
+    def _exchange(self, request: bytes) -> None:
+        """Sends the model and waits for the answer, while the caller does something else."""
+        try:
+            self._reply, _ = self._process.communicate(request, self._seconds + _GRACE)
+        except subprocess.TimeoutExpired:
+            self._reason = Reason.TIME
+            self._process.kill()
+            self._process.communicate()
 
     def answer(self) -> Answer:
         """Waits for the engine; whatever befalls it becomes an outcome with a reason."""
+        self._talk.join()
         try:
-            reply, _ = self._process.communicate(self._request, self._seconds + _GRACE)
-        except subprocess.TimeoutExpired:
-            return self._failed(Reason.TIME)
-        finally:
-            self.stop()
-        try:
-            found = pickle.loads(reply)  # noqa: S301 - our own child wrote it
+            found = pickle.loads(self._reply)  # noqa: S301 - our own child wrote it
         except Exception:  # noqa: BLE001 - a process that was killed leaves half a pickle, which fails in many ways
             found = None
         if not isinstance(found, Answer):
-            return self._failed(Reason.DIED)
-        return Answer(found.engine, found.version, found.outcome, time.monotonic() - self._started, found.memory)
+            return self._failed()
+        return found
 
     def stop(self) -> None:
         """Ends the process if it still runs."""
         if self._process.poll() is None:
             self._process.kill()
-            self._process.communicate()
+        self._talk.join()
 
-    def _failed(self, reason: Reason) -> Answer:
+    def _failed(self) -> Answer:
         engine = import_module(f".{self._engine}", __package__)
-        outcome = Outcome(Status.UNKNOWN, reason=reason)
+        outcome = Outcome(Status.UNKNOWN, reason=self._reason)
         return Answer(engine.NAME, engine.engine_version(), outcome, time.monotonic() - self._started, 0)
 
 
@@ -85,6 +94,7 @@ def serve() -> None:
     """Reads (engine, model, limits, memory) from stdin, solves, writes an Answer to stdout."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: do not outlive the parent
+    started = time.monotonic()
     reply = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # solvers greet on stdout
     name, model, limits, memory = pickle.load(sys.stdin.buffer)  # noqa: S301 - our own parent wrote it
@@ -95,7 +105,7 @@ def serve() -> None:
     except MemoryError:
         outcome = Outcome(Status.UNKNOWN, reason=Reason.MEMORY)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    pickle.dump(Answer(engine.NAME, engine.engine_version(), outcome, 0.0, peak), reply)
+    pickle.dump(Answer(engine.NAME, engine.engine_version(), outcome, time.monotonic() - started, peak), reply)
     reply.flush()
 
 

@@ -19,9 +19,10 @@ from ..schemas.errors import ExpressionError, TaskError, did_you_mean
 from ..schemas.expression import Expr, children, choices_of, split_and
 from ..schemas.problem import Constraint, Problem
 from ..schemas.syntax import ExpressionText
+from .coding import coded, first_rows
 from .model import Bools, Choice, Ints, Linear, Link, Model, Row, Table, Term, Threshold
 from .offers import Offers
-from .values import Evaluator, TableColumns, Values, combined, factorized, integers, table_columns
+from .values import Evaluator, TableColumns, Values, codes_of_tuples, integers, table_columns
 
 MAX_TABLE = 2**22
 # `left op right` as rows `sign * (left - right) + strict <= 0`
@@ -315,8 +316,7 @@ class _Conjunct:
             mapped = np.array([known.get(word, len(known) + code) for code, word in enumerate(second.words)], np.int64)
             second = Values(mapped[second.data] if len(mapped) else second.data, second.null)
         nulls = [np.zeros(len(side.data), np.bool_) if side.null is None else side.null for side in (first, second)]
-        both = Values(np.concatenate([first.data.astype(np.int64), second.data.astype(np.int64)]))
-        codes, _ = factorized(both)
+        codes, _ = coded(np.concatenate([first.data, second.data]).astype(np.int64))
         codes = np.where(np.concatenate(nulls), -1, codes)
         if self.constraint is not None:
             parts = (codes[: len(first.data)], codes[len(first.data) :])
@@ -345,16 +345,14 @@ class _Conjunct:
             leaves.setdefault(self._choice(leaf), []).append(leaf)
         choices = tuple(sorted(leaves))
         known = {choice: [self._evaluate(leaf, choice) for leaf in leaves[choice]] for choice in choices}
-        codes = [combined([factorized(values) for values in known[choice]]) for choice in choices]
+        codes = [codes_of_tuples(known[choice], len(self.lowering.offers[choice].rows)) for choice in choices]
         size = int(np.prod([number for _, number in codes], dtype=object))
         if size > MAX_TABLE:
             raise self._refused(node, f"it depends on {size} combinations of values")
         grids = np.meshgrid(*(np.arange(number) for _, number in codes), indexing="ij")
         at: dict[int, Values] = {}
         for choice, (code, number), grid in zip(choices, codes, grids, strict=True):
-            first = np.zeros(number, np.int64)
-            first[code] = np.arange(len(code))
-            rows = first[grid.ravel()]
+            rows = first_rows(code, number)[grid.ravel()]
             at.update((id(leaf), values.take(rows)) for leaf, values in zip(leaves[choice], known[choice], strict=True))
         evaluator = Evaluator(
             size, lambda column: at[id(column)], self.lowering.dataset, self.lowering.problem.world, self.text, at

@@ -10,7 +10,8 @@ import numpy as np
 from ..schemas.errors import TableError
 from ..schemas.offer_id import id_text
 from ..schemas.units import Type
-from .values import Ints, TableColumns, Values, combined, factorized
+from .coding import first_rows
+from .values import Ints, TableColumns, Values, codes_of, codes_of_tuples
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +50,10 @@ class Offers:
         candidate = np.ones(len(self.rows), np.bool_)
         for position, column in enumerate(template.columns):
             values = self.table.column(column).take(self.rows)
-            codes, number = factorized(values)
-            first = np.zeros(number, np.int64)
-            first[codes] = np.arange(len(codes))
-            parts = texts(values.take(first), self.table.world.tables[self.table.table].fields[column].type)
+            codes, number = codes_of(values)
+            parts = texts(
+                values.take(first_rows(codes, number)), self.table.world.tables[self.table.table].fields[column].type
+            )
             allowed = {key[position] for key in wanted}
             candidate &= np.array([part in allowed for part in parts], np.bool_)[codes]
         near = np.flatnonzero(candidate)
@@ -66,7 +67,9 @@ class Offers:
         table = self.table.world.tables[self.table.table]
         if table.id is None or set(table.key) <= set(table.id.columns) or not len(self.rows):
             return
-        codes, number = combined([factorized(self.table.column(column).take(self.rows)) for column in table.id.columns])
+        codes, number = codes_of_tuples(
+            [self.table.column(column).take(self.rows) for column in table.id.columns], len(self.rows)
+        )
         if number < len(self.rows):
             repeated = int(np.argmax(np.bincount(codes)))
             offer = self.ids([int(np.flatnonzero(codes == repeated)[0])])[0]

@@ -6,28 +6,39 @@ code has no partner, a row that no combination can afford, and a row that anothe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
 import numpy as np
 
+from .coding import tuple_codes
 from .model import Bools, Ints, Linear, Model
 
 _PAIRWISE = 2_000  # with several integer rows, groups beyond this size are left as they are
 
 
-def reduced(model: Model, order: Sequence[Ints] | None = None) -> Model:
+def reduced(model: Model, ranks: Callable[[Model, int], Ints] | None = None) -> Model:
     """The model without rows that are in no best plan, or in none that the canonical rule would take.
 
-    `order[c]: int64[n]` ranks the rows of choice c by offer id; without it, by their place. A dominator is strictly
-    better in the objective, or equal with the smaller rank, and no worse in any integer row. Time: O(rows * log rows).
+    A dominator is no worse in any integer row, and strictly better in the objective, or equal with the smaller rank.
+    `ranks(model, c): int64[n]` ranks the rows of choice c by offer id, and is asked late, when few rows are left; without
+    it they rank by their place. A model with an empty choice becomes empty. Time: O(rows * log rows).
     """
-    ranks = list(order) if order is not None else [np.arange(len(choice)) for choice in model.choices]
+    rank = ranks or (lambda part, number: np.arange(len(part.choices[number])))
+    model = _settled(model, lambda part: [_undominated(part, number, None) for number in range(len(part.choices))])
+    return _settled(
+        model, lambda part: [_undominated(part, number, rank(part, number)) for number in range(len(part.choices))]
+    )
+
+
+def _settled(model: Model, dominance: Callable[[Model], list[Bools]]) -> Model:
+    """The model after all rules, again and again until none removes a row."""
     while True:
+        if not all(len(choice) for choice in model.choices):
+            return model.narrowed({number: np.zeros(0, np.int64) for number in range(len(model.choices))})
         before = sum(len(choice) for choice in model.choices)
-        for rule in (_partnered, _affordable):
-            model, ranks = _kept(model, ranks, rule(model))
-        model, ranks = _kept(model, ranks, _undominated(model, ranks))
-        if sum(len(choice) for choice in model.choices) in (before, 0):
+        for rule in (_partnered, _affordable, dominance):
+            model = _kept(model, rule(model))
+        if sum(len(choice) for choice in model.choices) == before:
             return model
 
 
@@ -41,14 +52,13 @@ def cheapest(model: Model) -> Model:
     for number, choice in enumerate(model.choices):
         order, groups = _groups(model, number, [choice.satisfied.view(np.int64)], [])
         flags.append(_fronts(model, number, order, groups))
-    return _kept(model, [np.arange(len(choice)) for choice in model.choices], flags)[0]
+    return _kept(model, flags)
 
 
-def _kept(model: Model, ranks: list[Ints], good: list[Bools]) -> tuple[Model, list[Ints]]:
+def _kept(model: Model, good: list[Bools]) -> Model:
     if all(flags.all() for flags in good):
-        return model, ranks
-    rows = {number: np.flatnonzero(flags) for number, flags in enumerate(good)}
-    return model.narrowed(rows), [rank[flags] for rank, flags in zip(ranks, good, strict=True)]
+        return model
+    return model.narrowed({number: np.flatnonzero(flags) for number, flags in enumerate(good)})
 
 
 def _partnered(model: Model) -> list[Bools]:
@@ -80,14 +90,11 @@ def _affordable(model: Model) -> list[Bools]:
     return good
 
 
-def _undominated(model: Model, ranks: Sequence[Ints]) -> list[Bools]:
-    """Rows that no other row with the same codes dominates."""
-    flags: list[Bools] = []
-    for number, choice in enumerate(model.choices):
-        objective = _column(model.objective, number, len(choice))
-        order, starts = _groups(model, number, [], [objective, ranks[number]])
-        flags.append(_fronts(model, number, order, starts))
-    return flags
+def _undominated(model: Model, choice: int, rank: Ints | None) -> Bools:
+    """Rows that no other row with the same codes dominates; without ranks, only strictly better rows dominate."""
+    objective = _column(model.objective, choice, len(model.choices[choice]))
+    order, starts = _groups(model, choice, [], [objective] if rank is None else [objective, rank])
+    return _fronts(model, choice, order, starts, objective if rank is None else None)
 
 
 def _groups(model: Model, choice: int, same: list[Ints], sort: list[Ints]) -> tuple[Ints, Ints]:
@@ -96,41 +103,37 @@ def _groups(model: Model, choice: int, same: list[Ints], sort: list[Ints]) -> tu
     parts = [part for part in (*model.links, *model.tables, *terms) if choice in part.choices]
     seen = [*same, *(part.codes[part.choices.index(choice)] for part in parts)]
     size = len(model.choices[choice])
-    group = np.zeros(size, np.int64)
-    if seen and size:
-        group = np.unique(np.stack(seen), axis=1, return_inverse=True)[1].reshape(-1)
+    group, _ = tuple_codes(seen, size)
     order = np.lexsort((*reversed(sort), group))
     return order, np.flatnonzero(np.diff(group[order], prepend=-1))
 
 
-def _fronts(model: Model, choice: int, order: Ints, starts: Ints) -> Bools:
-    """The rows of every group that no earlier row of it makes superfluous."""
+def _fronts(model: Model, choice: int, order: Ints, starts: Ints, level: Ints | None = None) -> Bools:
+    """The rows of every group that no earlier row of it makes superfluous; rows of one level cannot do so to each other."""
     size = len(model.choices[choice])
     costs = [_column(row.linear, choice, size) for row in model.rows if choice in row.linear.columns]
     kept = np.zeros(size, np.bool_)
     for rows in np.split(order, starts[1:]):
-        kept[_front(rows, costs)] = True
+        before = np.arange(len(rows)) if level is None else np.searchsorted(level[rows], level[rows])
+        kept[rows[_front(rows, costs, before)]] = True
     return kept
 
 
-def _front(rows: Ints, costs: list[Ints]) -> Ints:
-    """The rows of one group, given from best to worst, that are cheaper somewhere than every row before them."""
+def _front(rows: Ints, costs: list[Ints], before: Ints) -> Bools:
+    """Which rows of a group are cheaper somewhere than each of the first `before` rows."""
     if not costs:
-        return rows[:1]
+        return before == 0
     if len(costs) == 1:
         cost = costs[0][rows]
         least = np.minimum.accumulate(cost)
-        first = np.ones(len(rows), np.bool_)
-        first[1:] = cost[1:] < least[:-1]
-        return rows[first]
-    if len(rows) > _PAIRWISE:
-        return rows
-    every = np.stack([cost[rows] for cost in costs], axis=1)
-    kept: list[int] = []
-    for position, cost in enumerate(every):
-        if not kept or not (every[kept] <= cost).all(axis=1).any():
-            kept.append(position)
-    return rows[kept]
+        return (before == 0) | (cost < least[before - 1])
+    good = np.ones(len(rows), np.bool_)
+    if len(rows) <= _PAIRWISE:
+        every = np.stack([cost[rows] for cost in costs], axis=1)
+        for position, cost in enumerate(every):
+            earlier = every[: before[position]][good[: before[position]]]
+            good[position] = not (earlier <= cost).all(axis=1).any()
+    return good
 
 
 def _column(linear: Linear, choice: int, size: int) -> Ints:

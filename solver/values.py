@@ -22,6 +22,7 @@ from ..schemas.expression import Expr
 from ..schemas.syntax import ExpressionText
 from ..schemas.units import INT64_MAX, INT64_MIN, WEEKDAYS, day_of_month
 from ..schemas.world import Derived, Referenced, Stored, World
+from .coding import coded, first_rows, tuple_codes
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -56,31 +57,21 @@ def integers(data: Ints, null: Bools | None = None) -> Values:
     return Values(data, null, None, low, high)
 
 
-def factorized(values: Values) -> tuple[Ints, int]:
-    """Codes `int64[n]` from 0 to the number of distinct values - 1; unknown is one more value of its own."""
-    data = values.data.astype(np.int64, copy=False)
-    if values.null is not None:
-        data = np.where(values.null, data.min(initial=0), data)
-    low, high = int(data.min(initial=0)), int(data.max(initial=0))
-    if high - low < 4 * len(data) + 65_536:  # present values are marked in a table, which is quicker than sorting
-        present = np.zeros(high - low + 1, np.bool_)
-        present[data - low] = True
-        codes: Ints = (np.cumsum(present) - 1)[data - low]
-        number = int(present.sum())
-    else:
-        distinct, inverse = np.unique(data, return_inverse=True)
-        codes, number = inverse.astype(np.int64), len(distinct)
-    if values.null is not None and bool(values.null.any()):
-        codes, number = np.where(values.null, number, codes), number + 1
+def codes_of(values: Values) -> tuple[Ints, int]:
+    """Codes `int64[n]` of the values, from 0 to the number of distinct ones - 1; unknown is one more of its own."""
+    codes, number = coded(np.where(values.null, 0, values.data) if values.null is not None else _wide(values.data))
+    if values.null is not None and values.null.any():
+        codes, number = coded(np.where(values.null, number, codes))
     return codes, number
 
 
-def combined(parts: Sequence[tuple[Ints, int]]) -> tuple[Ints, int]:
-    """Codes of tuples of codes: equal exactly where all parts are equal, from 0 without gaps."""
-    codes, number = parts[0]
-    for more, size in parts[1:]:
-        codes, number = factorized(Values(codes * size + more))  # both below the number of rows + 1: no overflow
-    return codes, number
+def codes_of_tuples(parts: Sequence[Values], size: int) -> tuple[Ints, int]:
+    """Codes of the tuples that several values form row by row."""
+    return tuple_codes([codes_of(part)[0] for part in parts], size)
+
+
+def _wide(data: NDArray[Any]) -> Ints:
+    return data.astype(np.int64, copy=False)
 
 
 @dataclass(slots=True)
@@ -242,10 +233,8 @@ class Evaluator:
 
     def _day(self, node: ex.Day) -> Values:
         arg = self.values(node.arg)
-        codes, _ = factorized(arg)
-        first = np.zeros(int(codes.max(initial=-1)) + 1, np.int64)
-        first[codes] = arg.data
-        days = np.array([day_of_month(int(day)) for day in first], np.int64)
+        codes, number = coded(arg.data)
+        days = np.array([day_of_month(int(day)) for day in arg.data[first_rows(codes, number)]], np.int64)
         return Values(days[codes], arg.null, None, 1, 31)
 
     def _compare(self, node: ex.Compare) -> Values:
@@ -298,13 +287,11 @@ class Evaluator:
     def _relation(self, node: ex.Relation) -> Values:
         """Looks facts up once per distinct combination of arguments."""
         args = [self.values(arg) for arg in node.args]
-        codes, number = combined([factorized(arg) for arg in args])
-        first = np.zeros(number, np.int64)
-        first[codes] = np.arange(len(codes))
+        codes, number = codes_of_tuples(args, self.length)
         unknown = _nulls(args)
         facts = self._facts(node.relation)
         found: list[int | None] = []
-        for row in first:
+        for row in first_rows(codes, number):
             if unknown is not None and unknown[row]:
                 found.append(None)
             else:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from cobench.solver.model import Choice, Linear, Link, Model, Row, Table, Threshold
+from cobench.solver.model import Linear, Link, Model, Row, Table, Threshold
 
 from .test_model import EVERY, RandomModel, choice, ints
 
@@ -182,50 +182,49 @@ def corpus(shared: Path) -> list[dict[str, Any]]:
 
 
 def hard(rng: random.Random, choices: int = 60, rows: int = 30) -> Model:
-    """Strongly correlated knapsacks with several budgets: far too hard to finish in the time that tests give."""
+    """Strongly correlated knapsacks with three budgets: far too hard to finish in the time that tests give."""
     prices = [[rng.randint(1_000, 9_999) for _ in range(rows)] for _ in range(choices)]
-    budgets = [
-        Row(
-            number,
-            Linear(
-                {place: ints(*(price + rng.randint(-300, 300) for price in of)) for place, of in enumerate(prices)},
-                (),
-                -int(4_500 * choices),
-            ),
-        )
-        for number in range(3)
-    ]
-    objective = Linear({place: ints(*(-price - rng.randint(-99, 99) for price in of)) for place, of in enumerate(prices)}, (), 0)
-    items: tuple[Choice, ...] = tuple(choice(f"c{place}", rows) for place in range(choices))
-    return Model(("a", "b", "c"), items, tuple(budgets), (), (), objective, True)
+
+    def near(sign: int, most: int, constant: int) -> Linear:
+        columns = {
+            place: ints(*(sign * (price + rng.randint(-most, most)) for price in of)) for place, of in enumerate(prices)
+        }
+        return Linear(columns, (), constant)
+
+    budgets = tuple(Row(number, near(1, 300, -4_500 * choices)) for number in range(3))
+    items = tuple(choice(f"c{place}", rows) for place in range(choices))
+    return Model(("a", "b", "c"), items, budgets, (), (), near(-1, 99, 0), True)
 
 
 def cents(rng: random.Random) -> Model:
-    """Two choices at a scale of $100,000: the best pairs cost the budget to the cent, or one cent more."""
-    count, budget = 12, 10_000_000
-    first = [rng.randint(4_000_000, 6_000_000) for _ in range(count)]
-    second = [budget - price + rng.choice([-1, 0, 1, 1, 1, 2, 40]) for price in first]
+    """Two choices at a scale of $100,000: each row has a partner with which it costs one or two cents too much."""
+    budget, step = 10_000_000, 50_000
+    first = [4_000_000 + step * number + rng.choice([0, 0, 1, -1]) for number in range(30)]
+    second = [budget - price + rng.choice([1, 1, 1, 1, 2]) for price in first]
     rng.shuffle(second)
     over = Row(0, Linear({0: ints(*first), 1: ints(*second)}, (), -budget))
-    worth = {place: ints(*(-price // 1_000 - rng.randint(0, 3) for price in of)) for place, of in enumerate((first, second))}
-    return Model(("budget",), (choice("a", count), choice("b", count)), (over,), (), (), Linear(worth, (), 0), True)
+    worth = {
+        place: ints(*(price // step * -10 - rng.randint(0, 5) for price in prices))
+        for place, prices in enumerate((first, second))
+    }
+    return Model(("budget",), (choice("a", 30), choice("b", 30)), (over,), (), (), Linear(worth, (), 0), True)
 
 
 def one_budget(rng: random.Random) -> tuple[Model, int]:
-    """Many choices under one small budget, values near each other at 10^5; and the best value, by adding up costs."""
-    number, size = 14, 8
-    costs = [[rng.randint(0, 40) for _ in range(size)] for _ in range(number)]
-    worth = [[100_000 * rng.randint(0, 1) - 7 * cost - rng.randint(0, 9) for cost in of] for of in costs]
-    budget = 18 * number
-    reach: dict[int, int] = {0: 0}
+    """Many choices under one small budget, with sums that differ in the fifth digit; and the best value, by dynamic
+    programming over what is spent."""
+    number, size, most = 14, 8, 40
+    costs = [[rng.randint(0, most) for _ in range(size)] for _ in range(number)]
+    worth = [[1_000 * (most - cost) + rng.randint(0, 9) for cost in of] for of in costs]
+    budget = 207
+    least: dict[int, int] = {0: 0}
     for cost, value in zip(costs, worth, strict=True):
-        reached: dict[int, int] = {}
-        for spent, least in reach.items():
-            for more, price in zip(cost, value, strict=True):
-                if spent + more <= budget:
-                    reached[spent + more] = min(reached.get(spent + more, least + price), least + price)
-        reach = reached
+        found: dict[int, int] = {}
+        for (spent, total), (more, price) in itertools.product(least.items(), zip(cost, value, strict=True)):
+            if spent + more <= budget:
+                found[spent + more] = min(found.get(spent + more, total + price), total + price)
+        least = found
     row = Row(0, Linear({place: ints(*of) for place, of in enumerate(costs)}, (), -budget))
     objective = Linear({place: ints(*of) for place, of in enumerate(worth)}, (), 0)
     choices = tuple(choice(f"c{place}", size) for place in range(number))
-    return Model(("budget",), choices, (row,), (), (), objective, False), min(reach.values())
+    return Model(("budget",), choices, (row,), (), (), objective, False), min(least.values())

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from cobench.schemas.manifest import ColumnSpec, Manifest, load_manifest
 from cobench.schemas.offer_id import parse_template
 from cobench.schemas.syntax import ExpressionText, Syntax, parse
-from cobench.schemas.task import parse_task
+from cobench.schemas.task import TaskFile, parse_task
 
 Value = Fraction | str | bool | None
 Row = dict[str, Value]
@@ -124,9 +124,9 @@ class Data:
     relations: Mapping[str, tuple[bool, Facts]]
 
 
-def read_data(folder: Path, given: Mapping[str, int | str | bool]) -> Data:
-    """The dataset in a folder, as it looks with these parameters."""
-    manifest = load_manifest(folder / "dataset.yaml").manifest
+def read_data(folder: Path, given: Mapping[str, int | str | bool], manifest: Manifest | None = None) -> Data:
+    """The dataset in a folder, as it looks with these parameters; `manifest` saves reading it again."""
+    manifest = manifest or load_manifest(folder / "dataset.yaml").manifest
     parameters = {name: _parameter(manifest, name, given[name]) for name in manifest.parameters}
     relations: dict[str, tuple[bool, Facts]] = {}
     for name, spec in manifest.relations.items():
@@ -252,14 +252,16 @@ class UnknownObjectiveError(Exception):
 
 
 def truth(
-    task: str,
+    task: str | TaskFile,
     folder: Path,
+    manifest: Manifest | None = None,
+    *,
     within: Mapping[str, Collection[str]] | None = None,
     constraints: Collection[str] | None = None,
 ) -> Truth:
-    """Everything about a task (its YAML text) on the dataset in a folder."""
-    file = parse_task(task)
-    data = read_data(folder, file.task.given)
+    """Everything about a task (or its YAML text) on the dataset in a folder."""
+    file = parse_task(task) if isinstance(task, str) else task
+    data = read_data(folder, file.task.given, manifest)
     sense, text = file.task.objective
     trees = [
         parse(file.text("constraints", name))

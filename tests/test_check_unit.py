@@ -1271,3 +1271,14 @@ def test_reports_are_the_same_twice(world: World) -> None:
     case = Case(world, TASK)
     again = Case(world, TASK)
     assert case.replay(case.certificate()) == again.replay(again.certificate())
+
+
+@pytest.mark.parametrize(("tied", "high"), [(0, None), (0, 9), (7, 6)])
+def test_impossible_numbers_of_ties_are_refuted_without_recomputing(world: World, tied: int, high: int | None) -> None:
+    case = Case(world, PAIRS)
+    claims = {name: claim for name, claim in case.claims().items() if name in ("status", "optimum")}
+    claims["optimum"]["tied"] = tied
+    if high is not None:
+        claims["count"] = {"at_least": 0, "at_most": high, "grade": Grade.PROVED}
+    report = case.replay(case.certificate(claims), work_limit=3)
+    assert refuted(report) == [("optimum", "as many plans cannot be tied")]
