@@ -190,7 +190,7 @@ class _Certifying:
             runner_up=wide(self.sign * found.runner_up) if found.runner_up is not None else None,
             grade=grade,
         )
-        pairs = scan.distribution(self.model, MAX_DISTRIBUTION, self.left())
+        pairs = scan.distribution(self.model, MAX_DISTRIBUTION, self.left(), low)
         shape = None
         if pairs is not None:
             shape = DistributionClaim(

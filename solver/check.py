@@ -820,6 +820,8 @@ def _buckets(
 # ---------------------------------------------------------------------------------------------------- 5. claims
 
 
+_CHECKED = ("status", "optimum", "incumbent", "count", "distribution")
+
 State = Literal["confirmed", "refuted", "not recomputed"]
 
 
@@ -866,19 +868,25 @@ def replay(
     claims, scope = certificate.claims, certificate.scope
     kind, facts = problem.objective.type, certificate.dataset
     sense = "maximize" if problem.objective.maximize else "minimize"
-    task = _differences({"id": problem.id, "digest": problem.digest}, certificate.task.model_dump())
-    named = {"name": facts.name, "manifest": facts.manifest}
-    world = _differences({"name": dataset, "manifest": manifest_digest}, named)
-    world += _differences(data.digests, facts.tables) + _differences(data.relation_digests, facts.relations)
-    goal = _differences({"sense": sense, "unit": kind.unit, "scale": kind.scale}, certificate.objective.model_dump())
+    posed, limits = problem, list[str]()
     try:
         posed = problem if scope.constraints is None else problem.restrict(scope.constraints)
-        limits = [f"no choice '{name}'" for name in scope.within or {} if name not in problem.choices]
+        limits += [f"no choice '{name}'" for name in scope.within or {} if name not in problem.choices]
         picks = [(name, offer) for name, ids in (scope.within or {}).items() for offer in ids]
         lost = [offer for name, offer in picks if not limits and data.find(problem.choices[name], offer) is None]
         limits += [f"no offer '{offer}'" for offer in lost]
     except (InputError, InputErrors) as fault:
-        posed, limits = problem, [str(fault)]
+        limits.append(str(fault))
+    if not limits and scope.constraints not in (None, tuple(item.name for item in posed.constraints)):
+        limits.append("the constraints are not in file order, each once")
+    if any(list(ids) != sorted(set(ids)) for ids in (scope.within or {}).values()):
+        limits.append("the ids of a choice are not in the order of their bytes, each once")
+    task = _differences({"id": problem.id, "digest": problem.digest}, certificate.task.model_dump())
+    named = {"name": facts.name, "manifest": facts.manifest}
+    world = _differences({"name": dataset, "manifest": manifest_digest}, named)
+    relations = {name: data.relation_digests[name] for name in posed.relations()}
+    world += _differences(data.digests, facts.tables) + _differences(relations, facts.relations)
+    goal = _differences({"sense": sense, "unit": kind.unit, "scale": kind.scale}, certificate.objective.model_dump())
     groups = {"task": task, "dataset": world, "objective": goal, "scope": limits}
     findings = [_finding(claim, faults) for claim, faults in groups.items()]
     if task or world or goal or limits:
@@ -899,6 +907,8 @@ def replay(
             faults.extend(doubts)
         if faults:
             findings.append(_finding(name, faults))
+        elif name not in _CHECKED:
+            findings.append(Finding(name, "not recomputed", "this checker does not know how"))
         elif name == "status" and claims.status.value == "unknown":
             findings.append(Finding(name, "not recomputed", "unknown claims nothing"))
         elif truth is not None or (name == "status" and plan is not None and not doubts):

@@ -17,6 +17,7 @@ import threading
 import time
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 
 from .model import Model
 from .outcome import Limits, Outcome, Reason, Status
@@ -104,9 +105,17 @@ def serve() -> None:
         outcome = engine.solve(model, limits)
     except MemoryError:
         outcome = Outcome(Status.UNKNOWN, reason=Reason.MEMORY)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    pickle.dump(Answer(engine.NAME, engine.engine_version(), outcome, time.monotonic() - started, peak), reply)
+    pickle.dump(Answer(engine.NAME, engine.engine_version(), outcome, time.monotonic() - started, _peak()), reply)
     reply.flush()
+
+
+def _peak() -> int:
+    """The peak memory of this process in MB. Not from getrusage: that starts with the peak of the parent."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM:")), 0)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 Each choice's rows are sorted by (group, first row's cost, objective) and equal ones merged, with their multiplicity.
 A block says: rows `a0..a1` of side A with rows `b0..b1` of side B, to which `offset` (row) and `base` (objective) are
-added. Costs are compared with `<= 0`. All sums fit int64: the model proves it. Small inputs run uncompiled, as Python
-lists: importing numba costs more than they do. Both ways are the same source.
+added. Costs are compared with `<= 0`. All sums fit int64: the model proves it. A process begins uncompiled, on Python
+lists, because importing numba costs more than a small task does. Both ways are the same source.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from .model import Ints
 
-COMPILE_FROM = 60_000  # steps; about 30 ms uncompiled, which is a tenth of what importing numba costs
+COMPILE_FROM = 1_000_000  # steps in a process; about 0.3 s uncompiled, which is what importing numba costs
 NONE = 2**63 - 1  # no value: sums stay below 2^62
 
 
@@ -180,14 +180,18 @@ def count_two(
 
 
 def run(kernel: Callable[..., None], steps: int, inputs: Sequence[Any], outputs: Sequence[Ints]) -> None:
-    """Runs a kernel on int64 arrays, `outputs` last: compiled when `steps` are many, else as it stands, on lists."""
-    if steps >= COMPILE_FROM:
+    """Runs a kernel on int64 arrays, `outputs` last: as it stands, on lists, until that has cost what compiling costs."""
+    _spent[0] += steps + sum(len(item) for item in (*inputs, *outputs) if isinstance(item, np.ndarray))
+    if _spent[0] >= COMPILE_FROM:
         _compiled(kernel)(*inputs, *outputs)
         return
     results = [output.tolist() for output in outputs]
     kernel(*(item.tolist() if isinstance(item, np.ndarray) else item for item in inputs), *results)
     for output, result in zip(outputs, results, strict=True):
         output[:] = result
+
+
+_spent = [0]  # steps run, and list items made, uncompiled so far in this process
 
 
 @lru_cache

@@ -20,14 +20,13 @@ def reduced(model: Model, ranks: Callable[[Model, int], Ints] | None = None) -> 
     """The model without rows that are in no best plan, or in none that the canonical rule would take.
 
     A dominator is no worse in any integer row, and strictly better in the objective, or equal with the smaller rank.
-    `ranks(model, c): int64[n]` ranks the rows of choice c by offer id, and is asked late, when few rows are left; without
-    it they rank by their place. A model with an empty choice becomes empty. Time: O(rows * log rows).
+    `ranks(model, c): int64[n]` ranks the rows of choice c by offer id, and is asked late, when few rows are left;
+    without it they rank by their place. A model with an empty choice becomes empty. Time: O(rows * log rows).
     """
     rank = ranks or (lambda part, number: np.arange(len(part.choices[number])))
-    model = _settled(model, lambda part: [_undominated(part, number, None) for number in range(len(part.choices))])
-    return _settled(
-        model, lambda part: [_undominated(part, number, rank(part, number)) for number in range(len(part.choices))]
-    )
+    every = range(len(model.choices))
+    model = _settled(model, lambda part: [_undominated(part, number, None) for number in every])
+    return _settled(model, lambda part: [_undominated(part, number, rank(part, number)) for number in every])
 
 
 def _settled(model: Model, dominance: Callable[[Model], list[Bools]]) -> Model:
@@ -109,7 +108,7 @@ def _groups(model: Model, choice: int, same: list[Ints], sort: list[Ints]) -> tu
 
 
 def _fronts(model: Model, choice: int, order: Ints, starts: Ints, level: Ints | None = None) -> Bools:
-    """The rows of every group that no earlier row of it makes superfluous; rows of one level cannot do so to each other."""
+    """The rows of every group that no earlier row makes superfluous; rows of one level cannot do so to each other."""
     size = len(model.choices[choice])
     costs = [_column(row.linear, choice, size) for row in model.rows if choice in row.linear.columns]
     kept = np.zeros(size, np.bool_)

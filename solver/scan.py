@@ -20,7 +20,6 @@ from .model import Ints, Model, Row
 from .outcome import Limits, Outcome, Reason, Status
 
 MAX_TALLY = 200_000_000
-_HASH_SIZE = 262_147  # a prime about four times the largest distribution
 _CHUNK = 100_000_000  # steps between two looks at the clock
 
 
@@ -68,9 +67,12 @@ def count_up_to(model: Model, value: int, limits: Limits) -> int | None:
     return count(replace(model, names=(*model.names, "the objective"), rows=(*model.rows, bound)), limits)
 
 
-def distribution(model: Model, most: int, limits: Limits) -> list[tuple[int, int]] | None:
-    """Objective values with their numbers of plans, ascending; None above `most` values or beyond the work limits."""
-    return _Scan(model, limits).distribution(most)
+def distribution(model: Model, most: int, limits: Limits, plans: int | None = None) -> list[tuple[int, int]] | None:
+    """Objective values with their numbers of plans, ascending; None above `most` values or beyond the work limits.
+
+    `plans`, the number of plans if it is known, keeps the table of values small.
+    """
+    return _Scan(model, limits).distribution(most, most + 1 if plans is None else min(plans, most + 1))
 
 
 class _Stopped(Exception):
@@ -147,10 +149,11 @@ class _Scan:
             return total, total + 1
         return total, total
 
-    def distribution(self, most: int) -> list[tuple[int, int]] | None:
+    def distribution(self, most: int, values: int) -> list[tuple[int, int]] | None:
+        """See above; there are at most `values` values that matter."""
         if not self.possible:
             return []
-        keys, counts = np.zeros(_HASH_SIZE, np.int64), np.zeros(_HASH_SIZE, np.int64)
+        keys, counts = (np.zeros(4 * values + 3, np.int64) for _ in range(2))
         used = np.zeros(1, np.int64)
         spent = 0
         try:
@@ -169,7 +172,7 @@ class _Scan:
                     batch.times,
                     most,
                 )
-                run(tally, pairs if pairs > _HASH_SIZE else max(pairs, 1) * 20, inputs, (keys, counts, used))
+                run(tally, pairs, inputs, (keys, counts, used))
                 if used[0] > most:
                     return None
         except _Stopped:

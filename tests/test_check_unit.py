@@ -1005,6 +1005,9 @@ def test_a_true_certificate_is_proved(world: World, task: str) -> None:
         ("objective__scale", 1, "objective", "scale is 100"),
         ("scope", {"constraints": ["big"]}, "scope", "no constraint 'big'"),
         ("scope", {"within": {"bus": ["car_1"]}}, "scope", "no choice 'bus'"),
+        ("scope", {"within": {"car": ["car_2", "car_1"]}}, "scope", "not in the order of their bytes"),
+        ("scope", {"within": {"car": ["car_1", "car_1"]}}, "scope", "not in the order of their bytes"),
+        ("scope", {"constraints": ["small", "small"]}, "scope", "not in file order, each once"),
         ("scope", {"within": {"car": ["car_1", "car_9"]}}, "scope", "no offer 'car_9'"),
     ],
 )
@@ -1032,7 +1035,7 @@ def test_scope_that_leaves_the_objective_unguarded_is_refuted(world: World) -> N
 
 def test_scope_is_honoured(world: World) -> None:
     case = Case(world, TASK)
-    scope = {"constraints": ("dates",), "within": {"flight": ("f_B1", "f_A2_DEN")}}
+    scope = {"constraints": ("dates",), "within": {"flight": ("f_A2_DEN", "f_B1")}}
     restricted = case.problem.restrict(["dates"])
     truth = recompute(restricted, case.data, {"flight": ["f_B1", "f_A2_DEN"]})
     assert truth is not None
@@ -1282,3 +1285,15 @@ def test_impossible_numbers_of_ties_are_refuted_without_recomputing(world: World
         claims["count"] = {"at_least": 0, "at_most": high, "grade": Grade.PROVED}
     report = case.replay(case.certificate(claims), work_limit=3)
     assert refuted(report) == [("optimum", "as many plans cannot be tied")]
+
+
+def test_claims_of_other_kinds_are_never_confirmed(world: World) -> None:
+    case = Case(world, NONE)
+    claims = {**case.claims(), "conflicts": {"conflicts": (("small",),), "corrections": (), "grade": Grade.PROVED}}
+    try:
+        certificate = case.certificate(claims)
+    except ValueError as fault:
+        pytest.skip(f"the schema of conflicts is another: {fault}")
+    report = case.replay(certificate)
+    assert states(report)["conflicts"] == "not recomputed"
+    assert grades(certificate, report)["conflicts"] == Grade.CLAIMED

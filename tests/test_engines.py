@@ -15,7 +15,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pulp
 import pytest
 from cobench.cli import run
@@ -53,6 +52,9 @@ from .models import (
     rows_of,
 )
 from .test_model import RandomModel, choice, ints
+
+# PuLP 3.3 announces what PuLP 4 will do otherwise; setup.cfg pins PuLP below 4.
+pytestmark = pytest.mark.filterwarnings("ignore:.*PuLP 4:DeprecationWarning")
 
 TASKS = Path(__file__).resolve().parent / "certificates" / "tasks"
 PARKS = Path(__file__).resolve().parent.parent / "tasks" / "parks"
@@ -111,7 +113,7 @@ def test_an_engine_gives_the_best_value_or_says_why_not(engine: str, seed: int) 
 @given(seed=st.integers(0, 2**32))
 def test_an_engine_gives_the_same_on_a_reduced_model(engine: str, seed: int) -> None:
     model = random_model(seed)
-    less = reduced(model, [np.arange(len(item)) for item in model.choices])
+    less = reduced(model)
     found = ENGINES[engine](less, Limits())
     expect_truth(found, less, best_value(model))
 
@@ -120,7 +122,7 @@ def test_an_engine_gives_the_same_on_a_reduced_model(engine: str, seed: int) -> 
 def test_reduction_keeps_the_best_value_and_the_canonical_plan(seed: int) -> None:
     model, rng = random_model(seed), random.Random(seed)
     ranks = [rng.sample(range(10), 6) for _ in model.choices]
-    less = reduced(model, [ints(*(ranks[place][row] for row in item.rows)) for place, item in enumerate(model.choices)])
+    less = reduced(model, lambda part, place: ints(*(ranks[place][row] for row in part.choices[place].rows)))
     event(f"{sum(map(len, less.choices)) < sum(map(len, model.choices))}")
     assert best_value(less) == best_value(model)
     assert canonical_rows(less, ranks) == canonical_rows(model, ranks)
@@ -364,10 +366,13 @@ def test_a_child_killed_from_outside_takes_nothing_down(plant: Plant) -> None:
 @other_engines
 @pytest.mark.parametrize("megabytes", [16, 200])
 def test_a_child_without_memory(engine: str, megabytes: int) -> None:
-    running = Running(engine, hard(random.Random(1)), Limits(20.0), memory=megabytes << 20)
+    """The libraries alone map more than the first limit; what some can do within the second is never a proof."""
+    model = hard(random.Random(1))
+    running = Running(engine, model, Limits(2.0), memory=megabytes << 20)
     found = running.answer().outcome
-    assert found.status is Status.UNKNOWN
-    assert found.reason in (Reason.MEMORY, Reason.DIED)
+    expect_stopped(found, model)
+    if megabytes == 16:
+        assert found.reason in (Reason.MEMORY, Reason.DIED)
     expect_gone(running)
 
 

@@ -41,9 +41,23 @@ def complete(out: Path) -> list[str]:
     return names
 
 
+started: list[subprocess.Popen[str]] = []
+
+
+@pytest.fixture(autouse=True)
+def no_process_is_left() -> Iterator[None]:
+    """Ends what a failed test has started."""
+    yield
+    for process in started:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+    started.clear()
+
+
 def start(program: str, *args: str | Path, cwd: Path) -> subprocess.Popen[str]:
     """A Python program in a process group of its own, as a terminal starts it."""
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-c", program, *map(str, args)],
         cwd=cwd,
         env={**os.environ, "NO_COLOR": "1", "PYTHONUTF8": "1"},
@@ -53,6 +67,8 @@ def start(program: str, *args: str | Path, cwd: Path) -> subprocess.Popen[str]:
         encoding="utf-8",
         start_new_session=True,
     )
+    started.append(process)
+    return process
 
 
 MAIN = "from cobench.cli import main; main()"
@@ -258,24 +274,3 @@ def test_no_time_at_all(limit: str, name: str, folder: Path, capsys: pytest.Capt
     assert int(claims.count.at_least) < int(claims.count.at_most)
     assert run(["check", out, "-q"]) == 0
     assert "accepted" in capsys.readouterr().out
-
-
-@pytest.fixture(autouse=True)
-def no_process_is_left() -> Iterator[None]:
-    """Ends what a failed test has started."""
-    began: list[subprocess.Popen[str]] = []
-    original = subprocess.Popen.__init__
-
-    def remember(self: subprocess.Popen[str], *args: object, **options: object) -> None:
-        original(self, *args, **options)  # type: ignore[arg-type]
-        began.append(self)
-
-    subprocess.Popen.__init__ = remember  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        subprocess.Popen.__init__ = original  # type: ignore[method-assign]
-        for process in began:
-            if process.poll() is None:
-                process.kill()
-                process.wait()

@@ -159,10 +159,8 @@ def test_an_engine_finds_a_best_plan(engine: str, case: Case) -> None:
 def test_restrictions_of_offers_and_constraints(case: Case, data: st.DataObject) -> None:
     with posed(case) as at:
         table = {name: at.problem.choices[name] for name in case.choices}
-        opened = check.open_data(at.folder, at.problem)
-        offers = {
-            name: [opened.id(table[name], row) for row in opened.offers(table[name]).rows.values()] for name in table
-        }
+        known = read_data(at.folder, at.file.task.given, at.data.manifest.manifest).offers
+        offers = {name: [offer for offer, _ in known[table[name]]] for name in table}
         some = [name for name in table if offers[name] and data.draw(st.booleans())]
         within = {name: data.draw(st.lists(st.sampled_from(offers[name]), max_size=4)) for name in some}
         kept = [name for name in case.constraints if name[0] == "k" or data.draw(st.booleans())]
