@@ -180,7 +180,7 @@ def count_two(
 
 
 def run(kernel: Callable[..., None], steps: int, inputs: Sequence[Any], outputs: Sequence[Ints]) -> None:
-    """Runs a kernel on int64 arrays, `outputs` last: as it stands, on lists, until that has cost what compiling costs."""
+    """Runs a kernel on int64 arrays, `outputs` last: uncompiled, on lists, until that has cost what compiling costs."""
     _spent[0] += steps + sum(len(item) for item in (*inputs, *outputs) if isinstance(item, np.ndarray))
     if _spent[0] >= COMPILE_FROM:
         _compiled(kernel)(*inputs, *outputs)
