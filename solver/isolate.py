@@ -1,7 +1,7 @@
 """Solvers in processes of their own: one that dies, hangs or eats memory takes nothing else down.
 
 CP-SAT ignores its own memory limit, so the process has an address-space limit; a wall-clock limit ends what hangs. Run
-as `python -m cobench.solver.isolate`, this module is the child.
+as `python -m cobench.solver`, this module is the child.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
+from typing import Protocol
 
 from .model import Model
 from .outcome import Limits, Outcome, Reason, Status
@@ -47,7 +47,7 @@ class Running:
         self._seconds = limits.seconds if limits.seconds is not None else SECONDS
         self._started = time.monotonic()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__],
+            [sys.executable, "-m", __name__.rpartition(".")[0]],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -86,9 +86,30 @@ class Running:
         self._talk.join()
 
     def _failed(self) -> Answer:
-        engine = import_module(f".{self._engine}", __package__)
+        engine = _engine(self._engine)
         outcome = Outcome(Status.UNKNOWN, reason=self._reason)
         return Answer(engine.NAME, engine.engine_version(), outcome, time.monotonic() - self._started, 0)
+
+
+class Engine(Protocol):
+    """What an engine's module offers."""
+
+    NAME: str
+
+    def engine_version(self) -> str:
+        """The version of the solver behind it."""
+        ...
+
+    def solve(self, model: Model, limits: Limits) -> Outcome:
+        """The best plan, or how far it came."""
+        ...
+
+
+def _engine(name: str) -> Engine:
+    """The module of an engine; loading it loads no solver yet."""
+    from . import cpsat, mip
+
+    return cpsat if name == "cpsat" else mip
 
 
 def serve() -> None:
@@ -100,7 +121,7 @@ def serve() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # solvers greet on stdout
     name, model, limits, memory = pickle.load(sys.stdin.buffer)  # noqa: S301 - our own parent wrote it
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    engine = import_module(f".{name}", __package__)
+    engine = _engine(name)
     try:
         outcome = engine.solve(model, limits)
     except MemoryError:
@@ -116,8 +137,3 @@ def _peak() -> int:
     except OSError:
         return 0
     return next((int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM:")), 0)
-
-
-if __name__ == "__main__":
-    # The parent unpickles by module name, which must not be __main__.
-    import_module("cobench.solver.isolate").serve()

@@ -1,4 +1,4 @@
-"""The truth about small tasks, by trying every combination of rows: the third interpretation, beside lowering and checker.
+"""The truth about small tasks, by trying every combination of rows: a third interpretation beside lowering and checker.
 
 It is obvious rather than fast. It reads the *untyped* tree of an expression, so that binding is checked as well, and
 values as people write them: a number is an exact fraction in its major unit ($12.50 is 25/2), a date is its text

@@ -1,4 +1,4 @@
-"""Random tasks on a world of `worlds.py`, written as the YAML text that a person would write, so that parsing is tested."""
+"""Random tasks on a world of `worlds.py`, as the YAML text that a person would write, so that parsing is tested."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Number:
-    """The text of a number with its unit, how many digits a constant beside it may have, and what may be unknown in it."""
+    """The text of a number, its unit, how many digits a constant beside it may have, and what in it may be unknown."""
 
     text: str
     unit: str
@@ -161,7 +161,7 @@ class Words:
         return self.relation({choice: [column.renamed(x)]}, literals=True)
 
     def relation(self, known: dict[str, list[Column]], *, literals: bool = False) -> str | None:
-        """A condition on a relation whose arguments are the given columns (renamed to their full names), or constants."""
+        """A condition on a relation; its arguments are the given columns (under their full names), or constants."""
         relation: Relation = self.pick(self.world.relations)
         words: list[str] = []
         choices = list(known)

@@ -216,7 +216,9 @@ def test_a_pitfall_of_yaml_is_refused_as_the_page_says(lines: list[str]) -> None
 
 def test_what_the_page_recommends_for_yaml_is_read_as_meant() -> None:
     (body,) = blocks("yaml")
-    task = parse_task(TASK + "constraints:\n" + "".join(f"  {line}\n" for line in body) + "minimize: hotel.price\n").task
+    task = parse_task(
+        TASK + "constraints:\n" + "".join(f"  {line}\n" for line in body) + "minimize: hotel.price\n"
+    ).task
     assert {name: task.constraint(name).require for name in task.constraints} == {
         "cheap": "min(hotel.price, hotel.fee) <= 3",
         "short": "hotel.nights in [2, 3]",
@@ -276,7 +278,9 @@ def test_the_caret_stands_below_the_right_characters(page: Page, text: str, mark
 
 
 def test_the_caret_stands_in_the_line_of_the_file(page: Page) -> None:
-    text = TASK + "constraints:\n  ok: hotel.pool\n  bad: hotel.city == 'é' and hotel.prise <= 1\nminimize: hotel.price\n"
+    text = (
+        TASK + "constraints:\n  ok: hotel.pool\n  bad: hotel.city == 'é' and hotel.prise <= 1\nminimize: hotel.price\n"
+    )
     with pytest.raises(ExpressionError) as caught:
         pose(parse_task(text, "my.yaml"), page.data.manifest)
     where = caught.value.where

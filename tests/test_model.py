@@ -1,4 +1,4 @@
-"""The scan on random models of plain integers against `Model.feasible`, outcomes that cannot lie, and planted faults."""
+"""The scan on random models of plain integers against `Model.feasible`; outcomes cannot lie; faults are planted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from .phrases import Case, cases
-from .test_semantics import posed, slow
+from .test_semantics import NEVER, posed, slow
 from .worlds import Sheet, World
 
 EVERY = 2**64 - 1
@@ -47,7 +47,11 @@ class RandomModel:
     def model(self) -> Model:
         rng, number = self.rng, self.rng.randint(0, 4)
         choices = tuple(
-            choice(f"c{place}", size, [EVERY - sum(1 << bit for bit in range(number) if rng.random() < 0.15) for _ in range(size)])
+            choice(
+                f"c{place}",
+                size,
+                [EVERY - sum(1 << bit for bit in range(number) if rng.random() < 0.15) for _ in range(size)],
+            )
             for place, size in enumerate(self.sizes)
         )
         rows: list[Row] = []
@@ -80,7 +84,9 @@ class RandomModel:
     def linear(self) -> Linear:
         rng = self.rng
         columns = {
-            place: ints(*(rng.randint(-5, 5) * (2**58 // 5 if self.big and rng.random() < 0.3 else 1) for _ in range(size)))
+            place: ints(
+                *(rng.randint(-5, 5) * (2**58 // 5 if self.big and rng.random() < 0.3 else 1) for _ in range(size))
+            )
             for place, size in enumerate(self.sizes)
             if rng.random() < 0.8
         }
@@ -94,7 +100,7 @@ class RandomModel:
 
 @given(st.integers(0, 2**32), st.booleans())
 def test_scan_agrees_with_trying_every_plan(seed: int, compiled: bool) -> None:
-    model = RandomModel(random.Random(seed)).model()
+    model = RandomModel(random.Random(seed)).model()  # noqa: S311
     every = range(len(model.names))
     plans = [
         plan for plan in itertools.product(*(range(len(item)) for item in model.choices)) if model.feasible(plan, every)
@@ -102,8 +108,7 @@ def test_scan_agrees_with_trying_every_plan(seed: int, compiled: bool) -> None:
     values = sorted(model.objective.value(plan) for plan in plans)
     kept = model.kept(every)
     with pytest.MonkeyPatch.context() as patch:
-        if compiled:
-            patch.setattr(kernels, "COMPILE_FROM", 0)
+        patch.setattr(kernels, "COMPILE_FROM", 0 if compiled else NEVER)
         found = scan.survey(kept, Limits())
         assert found.count == (len(plans), len(plans))
         assert scan.count(kept, Limits()) == len(plans)
@@ -127,7 +132,7 @@ def test_scan_agrees_with_trying_every_plan(seed: int, compiled: bool) -> None:
 
 @given(st.integers(0, 2**32), st.integers(0, 60))
 def test_a_stopped_scan_gives_an_interval_with_the_truth_in_it(seed: int, work: int) -> None:
-    model = RandomModel(random.Random(seed)).model()
+    model = RandomModel(random.Random(seed)).model()  # noqa: S311
     kept = model.kept(range(len(model.names)))
     full, part = scan.survey(kept, Limits()), scan.survey(kept, Limits(work=work))
     assert part.count[0] <= full.count[0] <= part.count[1]
@@ -151,7 +156,9 @@ MANY = 2**20
 def alike(choices: int, rows: int = MANY) -> Model:
     """Choices whose rows are all alike: the scan merges them to one row of large multiplicity."""
     columns = {place: np.ones(rows, np.int64) for place in range(choices)}
-    return Model((), tuple(choice(f"c{place}", rows) for place in range(choices)), (), (), (), Linear(columns, (), 0), False)
+    return Model(
+        (), tuple(choice(f"c{place}", rows) for place in range(choices)), (), (), (), Linear(columns, (), 0), False
+    )
 
 
 @pytest.mark.parametrize("choices", [3, 4])
@@ -166,8 +173,7 @@ def test_counts_beyond_64_bits_are_exact(choices: int) -> None:
 @pytest.mark.parametrize("compiled", [False, True])
 def test_a_distribution_beyond_64_bits_is_exact_or_absent(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """2^80 is 0 modulo 2^64, which the hash table of `tally` would read as a free place."""
-    if compiled:
-        monkeypatch.setattr(kernels, "COMPILE_FROM", 0)
+    monkeypatch.setattr(kernels, "COMPILE_FROM", 0 if compiled else NEVER)
     assert scan.distribution(alike(4), 65_536, Limits()) in (None, [(4, MANY**4)])
 
 
@@ -303,7 +309,8 @@ def test_a_fault_in_lowering_that_changes_an_answer_is_refuted(fault: str, case:
         assert bool(at.replay(wrong).refuted) == (answers[0] != answers[1])
 
 
-CELLS = [*itertools.product(("2025-08-08", "2025-08-09"), (0, 1), (True, False), (1, None))]  # the first row satisfies everything
+# The first row and the last satisfy everything.
+CELLS = [*itertools.product(("2025-08-08", "2025-08-09"), (0, 1), (True, False), (1, None, 1))]
 EVERY_KIND = Case(
     World(
         "cobench_dataset: 1\nname: w\ntables:\n  t:\n    file: t.parquet\n    key: [code]\n    id: '{code}'\n"

@@ -59,7 +59,11 @@ def opened(folder: Path, stays: list[tuple[Any, ...]] = STAYS, trips: list[tuple
     files: dict[str, Sheet] = {}
     for name, rows in (("stays", stays), ("trips", trips)):
         lines += [f"  {name}:", f"    file: {name}.parquet", "    key: [code]", "    id: '{code}'", "    columns:"]
-        lines += ["      code: {type: string}", "      price: {type: number, unit: USD, digits: 2}", "      day: {type: date}"]
+        lines += [
+            "      code: {type: string}",
+            "      price: {type: number, unit: USD, digits: 2}",
+            "      day: {type: date}",
+        ]
         dated = [(code, price, datetime.date(2025, 3, day)) for code, price, day in rows]
         files[f"{name}.parquet"] = Sheet({"code": "string", "price": "number", "day": "date"}, dated)
     World("\n".join(lines) + "\n", files).write(folder)
@@ -183,7 +187,10 @@ def test_any_optimum_scores_one(tmp_path: Path) -> None:
 def test_nights_across_dst(tmp_path: Path, zone: str) -> None:
     """https://github.com/benitolopez/hotel-datepicker/issues/180: two nights for one when clocks change (9 March 2025)."""
     at = opened(tmp_path, [("a", 1, 8)], [("x", 1, 9), ("y", 1, 10), ("z", 1, 31)])
-    task = HEAD + 'constraints:\n  one: days_between(stay.day, trip.day) == 1\n  sat: weekday(stay.day) == "sat"\nminimize: stay.price\n'
+    task = (
+        HEAD
+        + 'constraints:\n  one: days_between(stay.day, trip.day) == 1\n  sat: weekday(stay.day) == "sat"\nminimize: stay.price\n'
+    )
     code = (
         "import sys\nfrom cobench.datasets.opening import open_dataset\n"
         "from cobench.schemas.task import parse_task\nfrom cobench.solver.certify import certify\n"
@@ -202,14 +209,16 @@ def test_nights_across_dst(tmp_path: Path, zone: str) -> None:
     assert truth(task, tmp_path).canonical == {"stay": "a", "trip": "x"}
 
 
-@pytest.mark.parametrize("change", [{"cobench_certificate": 0}, {"cobench_certificate": 2}, {"cobench_certificate": "1"}])
+@pytest.mark.parametrize(
+    "change", [{"cobench_certificate": 0}, {"cobench_certificate": 2}, {"cobench_certificate": "1"}]
+)
 def test_old_certificate_is_refused_or_read(tmp_path: Path, change: dict[str, Any]) -> None:
     """https://github.com/google/or-tools/issues/5003: answers change between versions, so a document says its own."""
     content = opened(tmp_path).certify(CHEAP)
     assert read_certificate(content.to_bytes(), "now") == content
     older = content.model_copy(update={"version": "0.0.1"}).sealed()
     assert read_certificate(older.to_bytes(), "older").version == "0.0.1"
-    with pytest.raises(CertificateError, match="certificate format ., this version reads 1"):
+    with pytest.raises(CertificateError, match=r"certificate format ., this version reads 1"):
         read_certificate(canonical_bytes({**content.content(), "digest": content.digest, **change}), "other")
 
 

@@ -1,4 +1,4 @@
-"""Every answer about random tasks against the truth: scan, certificate, ranking, checker, and what limits leave of them."""
+"""Every answer about random tasks against the truth: scan, certificate, ranking, checker, and what limits leave."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ from hypothesis import strategies as st
 from .oracle import Truth, read_data, truth
 from .phrases import Case, cases
 from .worlds import Sheet, World
+
+NEVER = 2**62  # steps: more than any test runs
 
 # Every engine answers every question here: one line each.
 ENGINES: dict[str, Callable[[Model, Limits], Outcome]] = {"scan": scan.solve}
@@ -87,10 +89,12 @@ def posed(case: Case) -> Iterator[Posed]:
         try:
             yield Posed(case, folder, file, pose(file, data.manifest), data)
         except OverflowRisk:
-            assert case.world.extreme, "only integers at the edge of 64 bits may be refused"
+            if not case.world.extreme:  # only integers at the edge of 64 bits may be refused
+                raise
             event("refused: overflow")
         except ExpressionError as fault:
-            assert fault.message.startswith("not supported, because"), fault
+            if not fault.message.startswith("not supported, because"):
+                raise
             event("refused: not supported")
 
 
@@ -182,6 +186,7 @@ def test_restrictions_of_offers_and_constraints(case: Case, data: st.DataObject)
 @given(cases())
 def test_compiled_kernels_answer_the_same_and_the_rows_of_best_plans_are_found(case: Case) -> None:
     with posed(case) as at, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernels, "COMPILE_FROM", NEVER)
         plain = at.certify()
         patch.setattr(kernels, "COMPILE_FROM", 0)
         assert at.certify().to_bytes() == plain.to_bytes()
@@ -213,7 +218,8 @@ def test_a_limit_never_makes_a_false_claim(case: Case, limits: Limits) -> None:
             assert claims.optimum.plan == Plan.of(wanted.canonical)
         if claims.incumbent is not None:
             sign = -1 if wanted.maximize else 1
-            best, value, bound = at.steps(wanted.optimum), narrow(claims.incumbent.value), narrow(claims.incumbent.bound)
+            value, bound = narrow(claims.incumbent.value), narrow(claims.incumbent.bound)
+            best = at.steps(wanted.optimum)
             assert sign * bound <= sign * best <= sign * value
             ids = tuple(claims.incumbent.plan.picks[name][0].id for name in case.choices)
             assert (ids, Fraction(value, at.problem.objective.type.scale)) in wanted.plans

@@ -1,4 +1,4 @@
-"""Random small datasets, with everything in them that makes answers go wrong, and random tasks on them (`tasks.py` words).
+"""Random small datasets with everything in them that makes answers go wrong; `phrases.py` writes tasks on them.
 
 Values come from small ranges, so that plans tie; columns may be null; rows repeat under other ids; tables may be empty;
 with `extreme` a column holds integers at the edges of 63 and 64 bits, for which a refusal is an acceptable answer.
@@ -98,7 +98,7 @@ class Relation:
 
 @dataclass
 class World:
-    """A dataset: its manifest, its files, and what expressions may name. `tables`: the offer tables' visible columns."""
+    """A dataset: its manifest, its files, and what expressions may name: the visible columns of its offer tables."""
 
     manifest: str = ""
     files: dict[str, Sheet] = field(default_factory=dict)
@@ -245,7 +245,7 @@ def _offers(
 
 
 def _relations(draw: Draw, world: World, lines: list[str]) -> None:
-    """`serves(town, kind)` and `lucky(number, date)` are true or false, `drive(kind, kind)` is minutes for some pairs."""
+    """`serves(town, kind)` and `lucky(number, date)` are true or false, `drive(kind, kind)` is minutes, for some."""
     kind, town = Column("kind", "string", values=KINDS, pool=KINDS), Column("town", "string", pool=("Åre", "b", "x"))
     number, day = Column("n", "number", pool=(-1, 0, 1, 2)), Column("day", "date", pool=DAYS)
     minutes = maybe_null(draw, Column("minutes", "number", "min", pool=(0, 10, 30, 90)))
