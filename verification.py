@@ -16,7 +16,8 @@ from .schemas.canonical import narrow
 from .schemas.certificate import Certificate, Scope
 from .schemas.problem import Problem, pose
 from .schemas.task import TaskFile, load_task
-from .solver import check
+from .solver import replay as checker
+from .solver.check import open_data
 from .solver.certify import Engines, Survivors, certify_problem
 from .solver.isolate import Answer
 from .solver.outcome import Limits
@@ -36,11 +37,11 @@ class Verification:
     certificate: Certificate
     survivors: tuple[Survivors, ...]
     answers: tuple[Answer, ...]
-    report: check.Report
+    report: checker.Report
     seconds: dict[str, float] = field(default_factory=dict[str, float])
 
     @property
-    def refuted(self) -> tuple[check.Finding, ...]:
+    def refuted(self) -> tuple[checker.Finding, ...]:
         """Claims that the checker found to be wrong. There must be none; if there are, cobench has a fault."""
         return self.report.refuted
 
@@ -119,17 +120,17 @@ def verify(
     tell("checking")
     started = time.perf_counter()
     report = replay(problem, dataset, claimed)
-    graded = claimed.claims.with_grades(check.grades(claimed, report))
+    graded = claimed.claims.with_grades(checker.grades(claimed, report))
     certificate = claimed.model_copy(update={"claims": graded}).sealed()
     seconds["check"] = time.perf_counter() - started
     return Verification(problem, certificate, certified.survivors, certified.answers, report, seconds)
 
 
-def replay(problem: Problem, dataset: Dataset, certificate: Certificate) -> check.Report:
+def replay(problem: Problem, dataset: Dataset, certificate: Certificate) -> checker.Report:
     """What the checker finds when it recomputes a certificate from the task and the Parquet files."""
     manifest = dataset.manifest
-    opened = check.open_data(dataset.folder, problem)
-    return check.replay(problem, opened, certificate, dataset=manifest.manifest.name, manifest_digest=manifest.digest())
+    opened = open_data(dataset.folder, problem)
+    return checker.replay(problem, opened, certificate, dataset=manifest.manifest.name, manifest_digest=manifest.digest())
 
 
 def data_of(task: TaskFile, data: str | Path | Dataset | None) -> Dataset:

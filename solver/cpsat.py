@@ -13,7 +13,7 @@ from .model import Model
 from .outcome import Limits, Outcome, Reason, Status
 from .program import Program, Sum, TooLarge, program
 
-NAME = "cp-sat"
+NAME: str = "cp-sat"
 MAX_TOTAL = 2**31 - 1
 DETERMINISTIC_LIMIT = 60.0  # CP-SAT's own measure of work, about a second each; the same on every machine
 

@@ -15,7 +15,7 @@ from .model import Ints, Model
 from .outcome import Limits, Outcome, Reason, Status
 from .program import Program, TooLarge, program
 
-NAME = "highs"
+NAME: str = "highs"
 MAX_SPAN = 10**9
 TOLERANCE = 1e-10
 TRIES = 4

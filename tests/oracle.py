@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 from cobench.schemas.manifest import ColumnSpec, Manifest, load_manifest
@@ -60,6 +61,8 @@ def value(tree: Syntax, names: Names) -> Value:
             return names.rows[tree.args[0]][tree.args[1]]
         case "call":
             return _call(tree.args[0], [value(part, names) for part in tree.args[1:]], names)
+        case _:
+            pass
     parts = [value(part, names) for part in tree.args]
     if tree.op == "and":
         return False if False in parts else None if None in parts else True
@@ -86,7 +89,8 @@ def _arithmetic(op: str, parts: list[Fraction]) -> Fraction:
             return parts[0] * parts[1]
         case "/":
             return parts[0] / parts[1]
-    raise NotImplementedError(op)
+        case _:
+            raise NotImplementedError(op)
 
 
 def _call(function: str, args: list[Value], names: Names) -> Value:
@@ -105,7 +109,7 @@ def _call(function: str, args: list[Value], names: Names) -> Value:
             return WEEKDAYS[days[0].weekday()]
         return Fraction(days[0].day if function == "day" else (days[1] - days[0]).days)
     numbers = [Fraction(arg) for arg in args if arg is not None]
-    plain: dict[str, Callable[..., int | Fraction]] = {
+    plain: dict[str, Callable[..., Any]] = {
         "ceil": math.ceil, "floor": math.floor, "abs": abs, "min": min, "max": max
     }  # fmt: skip
     return Fraction(plain[function](*numbers))

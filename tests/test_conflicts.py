@@ -5,15 +5,15 @@ from __future__ import annotations
 import itertools
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cobench.cli import run
-from cobench.datasets.opening import Dataset, open_dataset
+from cobench.datasets.opening import open_dataset
 from cobench.schemas.canonical import narrow
 from cobench.schemas.certificate import Certificate, ConflictsClaim, CorrectionClaim, Move
 from cobench.schemas.plan import Plan
@@ -30,12 +30,15 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from .models import Conflicting, every_plan
+from .oracle import UnknownObjectiveError
+from .phrases import Case, cases
 from .test_model import choice, ints
+from .test_semantics import Posed, posed, slow
 
 PARKS = Path(__file__).resolve().parent.parent / "tasks" / "parks"
 MINI = open_dataset("parks")
 
-Names = frozenset[int]
+Names = frozenset[Any]
 
 
 # ------------------------------------------------------------------------------------------------ against all plans
@@ -232,9 +235,9 @@ constraints:
   origin: flight.origin == "DEN" and serves(flight.destination, hotel.park)
   dates: flight.departs_on == hotel.check_in and flight.returns_on == hotel.check_out
   nights: hotel.nights == 3
-  rating: hotel.review_score >= 8.5
-  close: hotel.distance < 30
-  budget: hotel.total_price + flight.total_price <= 300
+  rating: hotel.review_score >= 9
+  close: hotel.distance < 10
+  budget: hotel.total_price + flight.total_price <= 500
 minimize: hotel.total_price + flight.total_price
 """
 FILES = {path.stem: path for path in sorted(PARKS.glob("*.yaml")) if "expect: unsolvable" in path.read_text("utf-8")}
@@ -292,6 +295,10 @@ def applied(text: str, item: CorrectionClaim, less: int = 0) -> str:
     for name in item.drop:
         text = without(text, name)
     return text
+
+
+def given_up(item: CorrectionClaim) -> set[str]:
+    return {*item.drop, *([item.move.constraint] if item.move else [])}
 
 
 def in_words(item: CorrectionClaim) -> str:
@@ -361,30 +368,59 @@ def test_explain_names_and_amounts(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "park, weekend, pool, budget" in said
 
 
-def test_nothing_helps_a_task_without_offers(tmp_path: Path) -> None:
-    text = THRESHOLDS.replace("guests: 2", "guests: 2")
-    made = certify(parse_task(text), MINI, within={"hotel": []})
+def test_nothing_helps_a_task_without_offers() -> None:
+    made = certify(parse_task(THRESHOLDS), MINI, within={"hotel": []})
     claim = explained(made)
     assert (claim.conflicts, claim.corrections, claim.complete) == (((),), (), True)
-    assert not replay(problem_of(text), MINI, made).refuted
+    assert not replay(problem_of(THRESHOLDS), MINI, made).refuted
 
 
 # ------------------------------------------------------------------------------------------------------- the checker
 
-Change = Callable[[ConflictsClaim], Iterator[tuple[str, ConflictsClaim]]]
+@dataclass(frozen=True)
+class Checked:
+    """A task with its certificate, and the data as the checker reads it, once."""
+
+    problem: Problem
+    certificate: Certificate
+    data: check.Data
+
+    @property
+    def claim(self) -> ConflictsClaim:
+        return explained(self.certificate)
+
+    def report(self, claim: ConflictsClaim) -> check.Report:
+        claims = self.certificate.claims.model_copy(update={"conflicts": claim})
+        certificate = self.certificate.model_copy(update={"claims": claims}).sealed()
+        manifest = MINI.manifest
+        return check.replay(
+            self.problem, self.data, certificate, dataset=manifest.manifest.name, manifest_digest=manifest.digest()
+        )
+
+    def refutes(self, claim: ConflictsClaim) -> bool:
+        return "conflicts" in {item.claim for item in self.report(claim).refuted}
 
 
-def found(text: str, certificate: Certificate, claim: ConflictsClaim, data: Dataset = MINI) -> check.Report:
-    claims = certificate.claims.model_copy(update={"conflicts": claim})
-    return replay(problem_of(text), data, certificate.model_copy(update={"claims": claims}).sealed())
+@cache
+def checked(name: str) -> Checked:
+    problem = problem_of(TEXTS[name])
+    return Checked(problem, certified(TEXTS[name]), check.open_data(MINI.folder, problem))
 
 
 @every_text
 def test_the_checker_confirms_conflicts(name: str) -> None:
-    certificate = certified(TEXTS[name])
-    report = found(TEXTS[name], certificate, explained(certificate))
+    report = checked(name).report(checked(name).claim)
     assert not report.refuted
     assert report.confirmed("conflicts")
+
+
+@every_text
+def test_a_claim_that_says_less_and_does_not_call_it_complete_holds(name: str) -> None:
+    claim = checked(name).claim
+    for less in (
+        {}, {"conflicts": claim.conflicts[1:]}, {"corrections": claim.corrections[:-1]}, {"conflicts": (), "corrections": ()}
+    ):  # fmt: skip
+        assert not checked(name).refutes(claim.model_copy(update={**less, "complete": False}))
 
 
 def changes(claim: ConflictsClaim, names: list[str]) -> Iterator[tuple[str, ConflictsClaim]]:
@@ -408,7 +444,7 @@ def changes(claim: ConflictsClaim, names: list[str]) -> Iterator[tuple[str, Conf
     for place, item in enumerate(claim.corrections):
         before, after = claim.corrections[:place], claim.corrections[place + 1 :]
         yield f"left out: {in_words(item)}", with_corrections(*before, *after)
-        for name in set(names) - {*item.drop, *([item.move.constraint] if item.move else [])}:
+        for name in set(names) - given_up(item):
             more = item.model_copy(update={"drop": tuple(n for n in names if n in {*item.drop, name})})
             yield f"{name} is dropped, too: {in_words(item)}", with_corrections(*before, more, *after)
         for name in item.drop:
@@ -420,7 +456,7 @@ def changes(claim: ConflictsClaim, names: list[str]) -> Iterator[tuple[str, Conf
                 changed = item.model_copy(update={"move": other})
                 yield f"{step:+} step: {in_words(item)}", with_corrections(*before, changed, *after)
         for other in claim.corrections:
-            if other.plan != item.plan:
+            if given_up(other) != given_up(item):
                 changed = item.model_copy(update={"plan": other.plan})
                 yield f"the plan of {in_words(other)}: {in_words(item)}", with_corrections(*before, changed, *after)
         strange = Plan.of({name: f"{rows[0].id}x" for name, rows in item.plan.picks.items()})
@@ -430,14 +466,41 @@ def changes(claim: ConflictsClaim, names: list[str]) -> Iterator[tuple[str, Conf
 
 @every_text
 def test_the_checker_refutes_other_conflicts(name: str) -> None:
-    text = TEXTS[name]
-    certificate = certified(text)
-    claim = explained(certificate)
-    names = [item.name for item in problem_of(text).constraints]
-    cases = list(changes(claim, names))
-    passed = [
-        what for what, wrong in cases if "conflicts" not in {item.claim for item in found(text, certificate, wrong).refuted}
-    ]
+    names = [item.name for item in checked(name).problem.constraints]
+    cases = list(changes(checked(name).claim, names))
+    passed = [what for what, wrong in cases if not checked(name).refutes(wrong)]
     print(f"{name}: {len(cases)} wrong claims")
     assert len(cases) > 20
     assert not passed
+
+
+# ------------------------------------------------------------------------------------------------------ random tasks
+
+
+def can_be_had(at: Posed, names: Names) -> bool:
+    """Whether some plan satisfies the constraints, the value of the objective known or not."""
+    try:
+        return bool(at.truth(constraints=names).count)
+    except UnknownObjectiveError:
+        return True
+
+
+@slow
+@given(case=cases())
+def test_conflicts_of_random_tasks(case: Case) -> None:
+    """From the YAML text to the names, nulls and empty tables included; the checker confirms what `certify` claims."""
+    with posed(case) as at:
+        certificate = at.certify()
+        if certificate.claims.status.value != "unsolvable":
+            assert certificate.claims.conflicts is None
+            return
+        claim, names = explained(certificate), case.constraints
+        subsets = [frozenset(s) for size in range(len(names) + 1) for s in itertools.combinations(names, size)]
+        solvable = {subset: can_be_had(at, subset) for subset in subsets}
+        event(f"{len(claim.conflicts)} conflicts, {len(claim.corrections)} corrections")
+        assert claim.complete
+        assert {frozenset(item) for item in claim.conflicts} == least(s for s in subsets if not solvable[s])
+        assert {frozenset(given_up(item)) for item in claim.corrections} == least(s for s in subsets if solvable[frozenset(names) - s])
+        report = at.replay(certificate)
+        assert not report.refuted
+        assert report.confirmed("conflicts")

@@ -143,11 +143,14 @@ class Page:
     def refusal(self, text: str) -> CobenchError:
         """The error that an expression gives, as a constraint of a task if not before."""
         with pytest.raises(CobenchError) as caught:
-            self.bound(text)
-            quoted = "'" + text.replace("'", "''") + "'"
-            task = parse_task(TASK + f"constraints:\n  c: {quoted}\nminimize: hotel.price\n")
-            lower(pose(task, self.data.manifest), self.data)
+            self.lowered(text)
         return caught.value
+
+    def lowered(self, text: str) -> None:
+        self.bound(text)
+        quoted = "'" + text.replace("'", "''") + "'"
+        task = parse_task(TASK + f"constraints:\n  c: {quoted}\nminimize: hotel.price\n")
+        lower(pose(task, self.data.manifest), self.data)
 
 
 @pytest.fixture(scope="module")

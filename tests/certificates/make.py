@@ -1,10 +1,12 @@
-"""Writes the tables of `world/` and the certificates in `valid/`, `invalid/` and `malformed/`, as they are committed.
+"""Writes the tables of `world/` and the certificates in `valid/`, `invalid/`, `malformed/`, as they are committed.
 
     python tests/certificates/make.py
 
-Run it after a deliberate change of the certificate format. The changes that make a certificate wrong are listed here, so
-that each file says by its name what is wrong with it, and nothing else is.
+Run it after a deliberate change of the certificate format. The changes that make a certificate wrong are listed here:
+each file says by its name what is wrong with it, and nothing else is.
 """
+
+# ruff: noqa: E501  (an edit is a row of a table)
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ import pyarrow.parquet as pq
 from cobench.datasets.opening import Dataset
 from cobench.schemas.canonical import canonical_bytes, digest
 from cobench.schemas.problem import Problem, pose
-from cobench.solver import check
+from cobench.solver import replay as checker
 from cobench.verification import replay
 
 HERE = Path(__file__).resolve().parent
@@ -94,7 +96,7 @@ def graded(problem: Problem, dataset: Dataset, certificate: cobench.Certificate)
     report = replay(problem, dataset, certificate)
     if report.refuted:
         raise ValueError(report.refuted)
-    claims = certificate.claims.with_grades(check.grades(certificate, report))
+    claims = certificate.claims.with_grades(checker.grades(certificate, report))
     return certificate.model_copy(update={"claims": claims}).content()
 
 
@@ -109,7 +111,9 @@ def valid() -> dict[str, Json]:
     found["engines"] = cobench.verify(files["wishes"], dataset, engines="all").certificate.content()
     scoped = cobench.certify(files["cheapest"], dataset, constraints=["way", "day"], within=WITHIN)
     found["scope"] = graded(problems["cheapest"], dataset, scoped)
-    found["unknown"] = cobench.verify(files["wishes"], dataset, cobench.Limits(None, 1), engines="scan").certificate.content()
+    found["unknown"] = cobench.verify(
+        files["wishes"], dataset, cobench.Limits(None, 1), engines="scan"
+    ).certificate.content()
     found["incumbent"] = incumbent(found["cheapest"])
     return found
 
