@@ -17,8 +17,8 @@ from .schemas.certificate import Certificate, Scope
 from .schemas.problem import Problem, pose
 from .schemas.task import TaskFile, load_task
 from .solver import replay as checker
-from .solver.check import open_data
 from .solver.certify import Engines, Survivors, certify_problem
+from .solver.check import open_data
 from .solver.isolate import Answer
 from .solver.outcome import Limits
 
@@ -130,7 +130,9 @@ def replay(problem: Problem, dataset: Dataset, certificate: Certificate) -> chec
     """What the checker finds when it recomputes a certificate from the task and the Parquet files."""
     manifest = dataset.manifest
     opened = open_data(dataset.folder, problem)
-    return checker.replay(problem, opened, certificate, dataset=manifest.manifest.name, manifest_digest=manifest.digest())
+    return checker.replay(
+        problem, opened, certificate, dataset=manifest.manifest.name, manifest_digest=manifest.digest()
+    )
 
 
 def data_of(task: TaskFile, data: str | Path | Dataset | None) -> Dataset:
@@ -139,4 +141,4 @@ def data_of(task: TaskFile, data: str | Path | Dataset | None) -> Dataset:
         return data
     if data is not None:
         return open_dataset(str(data))
-    return open_dataset(task.task.dataset, Path(task.source.name).parent)
+    return open_dataset(task.task.dataset, Path(task.source.name).parent, task.source.where(("dataset",)))

@@ -64,12 +64,13 @@ def run(args: Sequence[str] | None = None) -> int:
     except CobenchError as fault:
         print(fault, file=sys.stderr)
         return fault.exit_code
+    except SystemExit as stop:  # rich-click ends so after usage without a command, and when stdout is closed
+        return _broken_pipe() if isinstance(stop.__context__, BrokenPipeError) else int(stop.code or 0)
     except (KeyboardInterrupt, click.Abort):
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of our output went away, as `head` does; nothing more can be said to it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 128 + signal.SIGPIPE
+    except BrokenPipeError:
+        return _broken_pipe()
     except OSError as fault:
         print(f"error: {os.strerror(fault.errno) if fault.errno else fault}", file=sys.stderr)
         return 2
@@ -77,3 +78,9 @@ def run(args: Sequence[str] | None = None) -> int:
         print("error: out of memory", file=sys.stderr)
         return 3
     return int(result or 0)
+
+
+def _broken_pipe() -> int:
+    """The reader of our output went away, as `head` does: nothing more can be said to it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 128 + signal.SIGPIPE

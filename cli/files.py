@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,7 @@ def init(file: Path, force: bool) -> int:
     schema_file = file.with_name("task.schema.json")
     if file.exists() and not force:
         raise OutputError(f"error: {file} is there already\nhint: --force replaces it")
-    name = "".join(char if char.isalnum() or char in "._-" else "-" for char in file.stem).lstrip("._-") or "task"
+    name = re.sub(r"[^A-Za-z0-9._-]", "-", file.stem).lstrip("._-") or "task"
     if not schema_file.exists() or force:
         write_atomically(schema_file, schema_text("task").encode())
     write_atomically(file, _STARTER.format(name=file, id=name[:128]).encode())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from ..schemas.errors import CertificateError, OutputError, PlanError, Where
+from ..schemas.errors import CertificateError, Disagreement, PlanError, Where
 from .common import print_json, progress
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..schemas.certificate import Certificate
     from ..schemas.problem import Problem
     from ..schemas.task import TaskFile
+    from ..verification import Verification
 
 _TASK = click.Path(path_type=Path)
 
@@ -40,7 +41,9 @@ def solve(task: Path, data: str | None, as_json: bool, quiet: bool) -> int:
     with progress(quiet=quiet) as shown:
         result = verify(task, data, step=shown.begin)
     if result.refuted:
-        raise OutputError("the checker refutes the engine: " + "; ".join(found.detail for found in result.refuted))
+        raise Disagreement(
+            "error: the checker refutes the engine: " + "; ".join(item.detail for item in result.refuted)
+        )
     claims = result.certificate.claims
     if claims.optimum is None:
         click.echo(f"no optimum: {result.undecided or 'the task has no plan'}", err=True)
@@ -102,6 +105,11 @@ def score(task: Path, plan: str, data: str | None, certificate: Path | None, as_
     return 0
 
 
+def _refuted(result: Verification) -> Disagreement:
+    said = "; ".join(finding.detail for finding in result.refuted)
+    return Disagreement(f"error: the checker refutes the engine: {said}")
+
+
 def _read_plan(plan: str) -> str:
     try:
         content = sys.stdin.buffer.read() if plan == "-" else Path(plan).read_bytes()
@@ -116,7 +124,9 @@ def _certified(file: TaskFile, dataset: Dataset, step: Any) -> Certificate:
 
     result = verify(file, dataset, step=step)
     if result.refuted:
-        raise OutputError("the checker refutes the engine: " + "; ".join(found.detail for found in result.refuted))
+        raise Disagreement(
+            "error: the checker refutes the engine: " + "; ".join(item.detail for item in result.refuted)
+        )
     return result.certificate
 
 

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import json
+import math
 import platform
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from ..schemas.errors import CobenchError, InputError
+from ..schemas.errors import CobenchError, InputError, Where
 from .common import error_texts, find_files, limit_memory, print_json, progress, worst
 
 if TYPE_CHECKING:
     from ..solver.certify import Engines
     from ..verification import Verification
+
+
+UNDECIDED = 3
+
+
+class Seconds(click.FloatRange):
+    """A number of seconds; `nan` is none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number, or a usage error."""
+        seconds = super().convert(value, param, ctx)
+        if not math.isfinite(seconds):
+            self.fail(f"{value} is not a number of seconds.", param, ctx)
+        return seconds
 
 
 @click.command()
@@ -27,7 +42,10 @@ if TYPE_CHECKING:
 )
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON per task on stdout.")
 @click.option(
-    "--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="Per task; what is open then stays undecided."
+    "--time-limit",
+    type=Seconds(min=0, max=10**9),
+    metavar="SECONDS",
+    help="Per task; what is open then stays undecided.",
 )
 @click.option(
     "--work-limit",
@@ -85,6 +103,10 @@ def verify(
             except CobenchError as fault:
                 codes.append(fault.exit_code)
                 _tell_error(path, fault, as_json)
+            except MemoryError:
+                fault = InputError("out of memory", where=Where(str(path)), hint="raise --memory-limit")
+                codes.append(UNDECIDED)
+                _tell_error(path, fault, as_json, UNDECIDED)
             shown.advance()
     if len(files) > 1 and not as_json:
         from .display import print_summary
@@ -141,9 +163,9 @@ def _tell(path: Path, title: str, result: Verification, written: Path | None, as
         print_line(result)
 
 
-def _tell_error(path: Path, fault: CobenchError, as_json: bool) -> None:
+def _tell_error(path: Path, fault: CobenchError, as_json: bool, code: int | None = None) -> None:
     if as_json:
-        print_json({"task": str(path), "exit": fault.exit_code, "errors": error_texts(fault)})
+        print_json({"task": str(path), "exit": fault.exit_code if code is None else code, "errors": error_texts(fault)})
     else:
         click.echo(str(fault), err=True)
 

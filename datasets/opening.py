@@ -86,11 +86,11 @@ def bundled() -> dict[str, Path]:
     return {path.parents[1].name: path.parent for path in sorted(Path(__file__).parent.glob(f"*/mini/{MANIFEST}"))}
 
 
-def open_dataset(name_or_path: str, base: Path | None = None) -> Dataset:
+def open_dataset(name_or_path: str, base: Path | None = None, where: Where | None = None) -> Dataset:
     """The dataset of a bundled name, of a folder with a dataset.yaml, or of a manifest file; paths start at `base`.
 
     A bundled name wins over a folder of the same name; write `./parks` for the folder. Reads no table. Raises
-    ManifestError for an unknown dataset, and what `load_manifest` raises.
+    ManifestError, at `where` the dataset was named, for an unknown one, and what `load_manifest` raises.
     """
     known = bundled()
     path = known[name_or_path] if name_or_path in known else (base or Path()) / name_or_path
@@ -100,5 +100,5 @@ def open_dataset(name_or_path: str, base: Path | None = None) -> Dataset:
             raise ManifestError(f"this folder has no {MANIFEST}", where=Where(str(path.parent)))
     elif not path.is_file():
         hint = did_you_mean(name_or_path, known, "bundled datasets")
-        raise ManifestError(f"no dataset '{name_or_path}', neither bundled nor at {path}", hint=hint)
+        raise ManifestError(f"no dataset '{name_or_path}', neither bundled nor at {path}", where=where, hint=hint)
     return Dataset(path.parent, load_manifest(path))

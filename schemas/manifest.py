@@ -271,7 +271,9 @@ def _parameter(spec: ParameterSpec, value: int | str | bool, bounded: bool = Tru
     if kind.kind == "number":
         exact = parse_decimal(str(value))
         scaled = exact * kind.scale if exact is not None else None
-        if scaled is None or scaled.denominator != 1 or abs(scaled) > INT64_MAX:
+        if scaled is not None and abs(scaled) > INT64_MAX:
+            raise ValueError(f"{value} is too large")
+        if scaled is None or scaled.denominator != 1:
             raise ValueError(f"'{value}' is not {kind} with at most {spec.digits} digits after the point")
         literal = ex.Literal(int(scaled), kind, nowhere)
     else:

@@ -100,6 +100,7 @@ def parse_source(text: str, name: str, error: type[InputError] = InputError) -> 
     """The parsed YAML `text`; `name` stands for the file in messages."""
     from ruamel.yaml import YAML  # on first use: it costs 40 ms
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    from ruamel.yaml.reader import ReaderError
 
     lines = tuple(text.splitlines())
     builder = _Builder(name, lines, error)
@@ -111,6 +112,12 @@ def parse_source(text: str, name: str, error: type[InputError] = InputError) -> 
         problem = str(fault.problem or fault.context or "not YAML").replace("\n", " ")
         where = builder.place(mark) if mark is not None else Where(name)
         raise error(f"not valid YAML: {problem}", where=where, hint=_trap_hint(where.text)) from None
+    except ReaderError as fault:
+        before = text[: int(fault.position)]
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        where = Where(name, line, column, lines[line - 1] if line <= len(lines) else "")
+        found = f"U+{ord(text[len(before)]):04X}" if len(before) < len(text) else "at the end"
+        raise error(f"not valid YAML: the character {found} cannot stand here", where=where) from None
     except (YAMLError, ValueError, RecursionError) as fault:
         problem = (str(fault).splitlines() or ["unreadable"])[0]
         raise error(f"not valid YAML: {problem}", where=Where(name)) from None
@@ -192,6 +199,9 @@ class _Builder:
         length = max(1, int(end.column) - int(start.column))
         exact = not quoted or length == len(raw) + 2
         mark = _Mark(int(start.line) + 1, int(start.column) + 1 + quoted, len(raw) or 1, raw, exact)
+        if not raw and not quoted and self._open and self._key[-1] is not None:
+            key = self.keys[(*self._open[-1][1], self._key[-1])]  # the parser places what is absent at the next token
+            mark = _Mark(key.line, key.column + key.length, 1)
         if self._awaits_key():
             container, path, _ = self._open[-1]
             if raw in container:

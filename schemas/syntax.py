@@ -137,7 +137,8 @@ def _scan(source: ExpressionText) -> None:
                 raise source.error(f"parentheses nest deeper than {MAX_DEPTH}", span)
             previous = token.type
     except tokenize.TokenError as fault:
-        raise source.error(f"not an expression: {fault.args[0]}") from None
+        reason = "something is not closed" if "EOF" in str(fault.args[0]) else str(fault.args[0])
+        raise source.error(f"not an expression: {reason}") from None
     except (SyntaxError, ValueError) as fault:
         raise source.error(f"not an expression: {fault}") from None
 
@@ -266,11 +267,13 @@ class _Reader:
         if (len(set(ops)) > 1 and not (set(ops) <= {"<", "<="} or set(ops) <= {">", ">="})) or ops.count("!=") > 1:
             self.refuse(node, "a chain compares in one direction", "split it with and")
         operands = [left, *(self.read(comparator, depth) for comparator in node.comparators)]
+        if len(ops) == 1:  # the whole comparison has a place of its own, parentheses included
+            return Syntax(ops[0], tuple(operands), self.span(node))
         links = [
             Syntax(op, (first, second), Span(first.span.start, second.span.end))
             for op, first, second in zip(ops, operands, operands[1:], strict=False)
         ]
-        return links[0] if len(links) == 1 else Syntax("and", tuple(links), self.span(node))
+        return Syntax("and", tuple(links), self.span(node))
 
     def _call(self, node: ast.Call, depth: int) -> Syntax:
         if not isinstance(node.func, ast.Name):

@@ -21,7 +21,16 @@ _MESSAGES = {
     "model_type": "a mapping (key: value) is needed here",
     "list_type": "a list is needed here",
     "tuple_type": "a list is needed here",
+    "string_pattern_mismatch": "'{input}' does not have the form {pattern}",
+    "string_too_short": "this must not be empty",
+    "literal_error": "this must be {expected}",
+    "greater_than_equal": "this must be at least {ge}",
+    "less_than_equal": "this must be at most {le}",
+    "too_short": "at least {min_length} must be given here",
+    "too_long": "at most {max_length} can be given here",
 }
+_SHORT = ("string_type", "literal_error")  # complaints about the short form of something that may have a long one
+_LONG = ("model_type", "dict_type", "model_attributes_type")
 
 
 class Written(BaseModel):
@@ -38,9 +47,31 @@ def validate(model: type[Model], source: Source, error: type[InputError]) -> Mod
     try:
         return model.model_validate(source.data)
     except ValidationError as fault:
-        found = [_translate(complaint, source, model, error) for complaint in fault.errors(include_url=False)]
+        found = [
+            _translate(complaint, source, model, error)
+            for complaint in _relevant(fault.errors(include_url=False), source.data)
+        ]
         raise_all(_sorted(found))
         raise  # not reached: a ValidationError has at least one complaint
+
+
+def _relevant(complaints: list[Any], data: Any) -> list[Any]:
+    """The complaints about the form that was meant: no mapping was meant as the short text, and no text as a mapping."""
+    placed = [(complaint, _path_in(data, complaint["loc"])) for complaint in complaints]
+    kept: list[Any] = []
+    for complaint, path in placed:
+        others = [other for item, other in placed if item is not complaint and other[: len(path)] == path]
+        written = _at(data, path)
+        wrong_form = complaint["type"] in (_SHORT if isinstance(written, dict | list) else _LONG)
+        if not (wrong_form and others):
+            kept.append(complaint)
+    return kept or complaints
+
+
+def _at(data: Any, path: tuple[int | str, ...]) -> Any:
+    for step in path:
+        data = data[step]
+    return data
 
 
 def _sorted(found: list[InputError]) -> list[InputError]:
@@ -48,17 +79,20 @@ def _sorted(found: list[InputError]) -> list[InputError]:
 
 
 def _translate(complaint: Any, source: Source, model: type[BaseModel], error: type[InputError]) -> InputError:
-    path, kind = _path_in(source.data, complaint["loc"]), complaint["type"]
-    key = str(complaint["loc"][-1]) if complaint["loc"] else ""
-    message = _MESSAGES.get(kind, str(complaint["msg"]).removeprefix("Value error, ")).format(key=key)
-    hint = ""
+    loc, kind = complaint["loc"], complaint["type"]
+    about_key = bool(loc) and loc[-1] == "[key]"
+    loc = loc[:-1] if about_key else loc
+    path = _path_in(source.data, loc)
+    key = str(loc[-1]) if loc else ""
+    message, hint = str(complaint["msg"]).removeprefix("Value error, "), ""
+    if kind in _MESSAGES:
+        words = {"key": key, "input": complaint.get("input"), **complaint.get("ctx", {})}
+        message = _MESSAGES[kind].format_map({name: str(word)[:80] for name, word in words.items()})
     if kind == "extra_forbidden":
-        hint = did_you_mean(key, _fields_at(model, complaint["loc"][:-1]), "keys")
+        hint = did_you_mean(key, _fields_at(model, loc[:-1]), "keys")
     elif kind == "missing":
         path = path[:-1] if path and path[-1] == key else path
-    elif kind == "value_error":
-        hint = getattr(complaint.get("ctx", {}).get("error"), "hint", "")
-    where = source.where(path, key=kind == "extra_forbidden")
+    where = source.where(path, key=about_key or kind == "extra_forbidden")
     return error(message, where=where, hint=hint)
 
 

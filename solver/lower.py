@@ -15,12 +15,12 @@ import numpy as np
 
 from ..datasets.opening import Dataset
 from ..schemas import expression as ex
-from ..schemas.errors import ExpressionError, TaskError, did_you_mean
+from ..schemas.errors import ExpressionError, OverflowRisk, TaskError, did_you_mean
 from ..schemas.expression import Expr, children, choices_of, split_and
 from ..schemas.problem import Constraint, Problem
 from ..schemas.syntax import ExpressionText
 from .coding import coded, first_rows
-from .model import Bools, Choice, Ints, Linear, Link, Model, Row, Table, Term, Threshold
+from .model import LIMIT, Bools, Choice, Ints, Linear, Link, Model, Row, Table, Term, Threshold
 from .offers import Offers
 from .values import Evaluator, TableColumns, Values, codes_of_tuples, integers, table_columns
 
@@ -251,7 +251,12 @@ class _Conjunct:
                 self._forbid(choice, total.null)
                 total = integers(np.where(total.null, 0, total.data))
             columns[choice] = total.data
-        return Linear(columns, tuple(sums.terms), sums.constant)
+        linear = Linear(columns, tuple(sums.terms), sums.constant)
+        low, high = linear.bounds()
+        if not -LIMIT < low <= high < LIMIT:
+            hint = "use smaller factors, or a coarser unit"
+            raise OverflowRisk(f"this ranges from {low} to {high}, beyond 2^62", where=self.text.place(), hint=hint)
+        return linear
 
     def _collect(self, node: Expr, factor: int, sums: _Sums) -> None:
         """Adds `factor * node` to the sums, splitting it until every part is about one choice."""

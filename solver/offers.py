@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..schemas.errors import TableError
+from ..schemas.errors import TableError, Where
 from ..schemas.offer_id import id_text
 from ..schemas.units import Type
 from .coding import first_rows
@@ -74,7 +74,11 @@ class Offers:
             repeated = int(np.argmax(np.bincount(codes)))
             offer = self.ids([int(np.flatnonzero(codes == repeated)[0])])[0]
             more = len(self.rows) - number
-            raise TableError(f"the table '{table.name}' has {more} offers whose id is not their own, such as '{offer}'")
+            raise TableError(
+                f"the table '{table.name}' has {more} offers whose id is not their own, such as '{offer}'",
+                where=Where(str(self.table.dataset.folder / table.file)),
+                hint="an id has to tell the offers of a table apart",
+            )
 
 
 def texts(values: Values, kind: Type) -> list[str | None]:

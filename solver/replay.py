@@ -5,7 +5,7 @@ Read it in this order:
 
 1. the whole    `recompute`: rows of one choice are filtered, rows that look alike to the rest of the task are counted
                 together, and choices are joined one after the other
-2. conflicts    `_Questions`: the same for any set of constraints, without an objective, on rows that were looked at once
+2. conflicts    `_Questions`: the same for any set of constraints and no objective, on rows that are looked at once
 3. claims       `replay`, `grades`, `wrong_grades`
 """
 
@@ -193,7 +193,7 @@ def _joined(
 ) -> _Block:
     """The block of all choices. Begins with the smallest, then takes one that an equality links, else the smallest.
 
-    If `lean`, no states are kept that others make needless for a least objective (`_leaned`).
+    If `lean`, no states are kept that others make needless for a least objective (`_lean`).
     """
     order = list(blocks)
     left = min(blocks.values(), key=lambda block: len(block.states))
@@ -211,7 +211,7 @@ def _joined(
         place = sum(name in left.choices for name in order[: order.index(choice)])
         slots = _slots([*joint, objective], choices)
         left = _Block(choices, slots, _pairs(left, blocks[choice], due, slots, place, data, work))
-        left = _leaned(left, [*joint, objective]) if lean else left
+        left = _lean(left, [*joint, objective]) if lean else left
     return left
 
 
@@ -291,69 +291,67 @@ def _buckets(
 # ------------------------------------------------------------------------------------------------ 2. conflicts
 
 _NOTHING = ex.Literal(0, Type("number"), Span(0, 0))  # in place of an objective
+_SOME: _Weight = (1, ())  # in place of how many partial plans there are, and which
 
 
 class _Questions:
     """Whether some plan satisfies a set of constraints, and by how little one can miss another: no objective is read.
 
-    A set is a bit mask, the first constraint its lowest bit. Each offer is looked at once: those that satisfy alone what
-    the same constraints ask of them, and give equal values to all conditions on several choices and to all thresholds,
-    are one state. Questions are asked of these states, and what is known of one set answers for its sub- or supersets.
+    A set is a bit mask, the first constraint its lowest bit. Each offer is looked at once: those that meet the same
+    constraints alone, and look alike to conditions on several choices and to thresholds, are one state of a block.
+    Questions are asked of these states; a set that some plan satisfies answers for its subsets, another for supersets.
     """
 
     def __init__(self, problem: Problem, data: Data, within: Within, work: _Work) -> None:
         self.bits = {item.name: 1 << at for at, item in enumerate(problem.constraints)}
         self.everything = (1 << len(self.bits)) - 1
         self.misses = {item.name: miss for item in problem.constraints if (miss := _miss(item.condition)) is not None}
-        self.possible: list[int] = []  # sets that some plan satisfies
-        self._impossible: list[int] = []
         self._data, self._work = data, work
         atoms = [(self.bits[item.name], atom) for item in problem.constraints for atom in split_and(item.condition)]
-        self._impossible += [
-            bit for bit, atom in atoms if not choices_of(atom) and _constant(atom, data)(()) is not True
-        ]
+        never = [bit for bit, atom in atoms if not choices_of(atom) and _constant(atom, data)(()) is not True]
+        self.possible, self._impossible = list[int](), never  # sets that some plan, or none, satisfies
         self._joint = [(bit, atom) for bit, atom in atoms if len(choices_of(atom)) > 1]
         readers = [*(atom for _, atom in self._joint), *self.misses.values()]
-        self._blocks: dict[str, list[tuple[int, _Block]]] = {}  # by choice: what the states of a block satisfy alone
+        self._blocks: dict[str, list[tuple[int, _Block]]] = {}  # by choice; each with the constraints that it meets
         for choice, table in problem.choices.items():
             only, rows = frozenset({choice}), _rows(data, table, within.get(choice))
-            own = [(bit, atom) for bit, atom in atoms if choices_of(atom) == only]
-            slots = _slots(readers, only)
+            own, slots = [(bit, atom) for bit, atom in atoms if choices_of(atom) == only], _slots(readers, only)
             truths = _values([data.function(table, atom) for _, atom in own], rows)
             states = _values([data.function(table, part) for _, part in slots.values()], rows)
             groups: dict[tuple[Value, ...], _States] = {}
-            for truth, state in set(zip(truths, states, strict=True)):
-                groups.setdefault(truth, {})[state] = (1, ())
+            for truth, state in zip(truths, states, strict=True):
+                groups.setdefault(truth, {})[state] = _SOME
             self._blocks[choice] = []
             for truth, found in groups.items():
-                fails = {bit for (bit, _), value in zip(own, truth, strict=True) if value is not True}
-                self._blocks[choice].append(
-                    (self.everything - sum(fails), _leaned(_Block(only, slots, found), readers))
-                )
+                unmet = {bit for (bit, _), value in zip(own, truth, strict=True) if value is not True}
+                self._blocks[choice].append((self.everything - sum(unmet), _lean(_Block(only, slots, found), readers)))
+
+    def mask(self, names: Iterable[str]) -> int:
+        """The set of these constraints."""
+        return sum(self.bits[name] for name in names)
 
     def exists(self, names: int) -> bool:
         """Whether some plan satisfies the constraints."""
         if any(names & known == names for known in self.possible):
             return True
-        if any(names & known == known for known in self._impossible):
-            return False
         found = self.least(names, _NOTHING) is not None
         (self.possible if found else self._impossible).append(names)
         return found
 
     def least(self, names: int, goal: Expr) -> int | None:
-        """The least value of `goal` where it is known, among the plans that satisfy the constraints; None without any."""
+        """The least known value of `goal` among the plans that satisfy the constraints; None if there is none."""
         if any(names & known == known for known in self._impossible):
             return None
         joint = [atom for bit, atom in self._joint if bit & names]
         blocks: dict[str, _Block] = {}
         for choice, groups in self._blocks.items():
-            asked, states = _slots([*joint, goal], frozenset({choice})), _States()
-            for block in (block for satisfied, block in groups if names & satisfied == names):
+            only, states = frozenset({choice}), _States()
+            slots = _slots([*joint, goal], only)
+            for block in [block for met, block in groups if names & met == names]:
                 self._work.take(len(block.states))
-                places = [block.slots[part][0] for part in asked]
-                states.update((tuple([state[at] for at in places]), (1, ())) for state in block.states)
-            blocks[choice] = _leaned(_Block(frozenset({choice}), asked, states), [*joint, goal])
+                places = [block.slots[part][0] for part in slots]
+                states.update((tuple([state[at] for at in places]), _SOME) for state in block.states)
+            blocks[choice] = _lean(_Block(only, slots, states), [*joint, goal])
         whole = _joined(blocks, joint, goal, self._data, self._work, lean=True)
         value = _constant(_lifted(goal, whole.choices, whole.slots, 0), self._data)
         return min((int(found) for state in whole.states if (found := value(state)) is not None), default=None)
@@ -376,30 +374,28 @@ def _miss(condition: Expr) -> Expr | None:
     return ex.Sum((low, ex.Scaled(high, -1, kind, span), step), kind, span)
 
 
-def _leaned(block: _Block, readers: Iterable[Expr]) -> _Block:
-    """The block without the states that another makes needless: one that is equal but for a value which the readers,
-    conditions to be met and a value to be made small, read in one direction only, and not better there. Unknown is worst.
+def _lean(block: _Block, readers: Iterable[Expr]) -> _Block:
+    """The block without states that another makes needless: one that differs in one value only, which all readers (what
+    must hold, and a goal to be made small) want to be small, or all large, and that is better there. Unknown is worst.
     """
     signs: dict[str, int] = {}
     for reader in readers:
         _note_signs(_lifted(reader, block.choices, block.slots, 0), 1, signs)
     states: Iterable[tuple[Value, ...]] = block.states
-    for place, sign in ((int(column), sign) for column, sign in signs.items() if sign):
+    for place, better in [(int(at), operator.lt if sign > 0 else operator.gt) for at, sign in signs.items() if sign]:
         best: dict[tuple[Value, ...], tuple[Value, ...]] = {}
         for state in states:
             rest, value = state[:place] + state[place + 1 :], state[place]
-            other: Any = best[rest][place] if rest in best else None
-            if rest not in best or (
-                value is not None and (other is None or (value < other if sign > 0 else value > other))
-            ):
+            other = best.setdefault(rest, state)[place]
+            if value is not None and (other is None or better(value, other)):
                 best[rest] = state
         states = best.values()
-    return replace(block, states=dict.fromkeys(states, (1, ())))
+    return replace(block, states=dict.fromkeys(states, _SOME))
 
 
 def _note_signs(node: Expr, sign: int, signs: dict[str, int]) -> None:
-    """Notes for each place in a lifted expression whether a smaller (1) or larger (-1) value can only help, or neither
-    (0): help to meet a condition, or to make a value small.
+    """Notes for each place in a lifted expression whether a smaller (1) or larger (-1) value can only help to make the
+    expression true, or small; 0 for neither.
     """
     if isinstance(node, ex.Column) and not node.choice:
         signs[node.column] = sign if signs.get(node.column, sign) == sign else 0
@@ -414,9 +410,7 @@ def _note_signs(node: Expr, sign: int, signs: dict[str, int]) -> None:
             _note_signs(part, sign if isinstance(node, ex.Sum | ex.Extreme) else 0, signs)
 
 
-def _conflict_mistakes(
-    problem: Problem, data: Data, claim: ConflictsClaim, within: Within, work: _Work
-) -> Iterator[str]:
+def _conflict_faults(problem: Problem, data: Data, claim: ConflictsClaim, within: Within, work: _Work) -> Iterator[str]:
     """What is wrong with conflicts and corrections; _WorkLimitError when the rest would take too much work."""
     place = {item.name: at for at, item in enumerate(problem.constraints)}
     if sentence := next(_misspelt(claim, place), ""):
@@ -424,52 +418,44 @@ def _conflict_mistakes(
         return
     problem = replace(problem, objective=replace(problem.objective, expr=_NOTHING))
     ask = _Questions(problem, data, within, work)
-    missed: list[Mapping[str, int | None]] = []  # by correction: what its plan violates, and by how much
-    for item in claim.corrections:
-        given_up, found = _given_up(item), evaluate(problem, data, item.plan)
-        faults = _faults(found, item.plan, within, given_up)
-        yield from (f"{_listed(given_up)}: {fault}" for fault in faults)
-        amounts = {item.constraint: item.amount for item in found.violations}
-        missed.append({name: None if amount is None else narrow(amount) for name, amount in amounts.items()})
+    judged = [(item, _given_up(item), evaluate(problem, data, item.plan)) for item in claim.corrections]
+    for item, names, found in judged:
+        faults = _faults(found, item.plan, within, names)
+        yield from (f"{_listed(names)}: {fault}" for fault in faults)
         if not faults:
-            ask.possible.append(ask.everything - sum(ask.bits[name] for name in missed[-1]))
+            ask.possible.append(ask.everything - ask.mask(violation.constraint for violation in found.violations))
     for names in claim.conflicts:
-        together = sum(ask.bits[name] for name in names)
-        if ask.exists(together):
-            yield f"{_listed(names)}: some plan satisfies them together"
-        alone = [name for name in names if not ask.exists(together - ask.bits[name])]
-        yield from (f"{_listed(names)}: without {name} there is no plan either" for name in alone)
-    family: dict[int, dict[str, int]] = {}  # by set to give up: the least amounts of the thresholds that can be moved
-    moved: dict[int, set[str]] = {}
-    for item, amounts in zip(claim.corrections, missed, strict=True):
-        given_up = _given_up(item)
-        mask = sum(ask.bits[name] for name in given_up)
-        rest = ask.everything - mask
-        if mask not in family:
-            needless = [name for name in given_up if ask.exists(rest | ask.bits[name])]
-            yield from (f"{_listed(given_up)}: {name} need not be given up" for name in needless)
-            least = {name: ask.least(rest, ask.misses[name]) for name in given_up if name in ask.misses}
-            family[mask] = {name: amount for name, amount in least.items() if amount is not None}
-        if item.move is None:
-            yield from (f"{_listed(given_up)}: {name} can be moved" for name in family[mask])
-            continue
-        name, amount = item.move.constraint, narrow(item.move.amount)
-        moved.setdefault(mask, set()).add(name)
-        if family[mask].get(name) != amount:
-            least_ = family[mask].get(name, "no amount")
-            yield f"{_listed(given_up)}: {name} moves by {least_} at least, the certificate says {amount}"
-        if amounts.get(name) != amount:
-            yield f"{_listed(given_up)}: its plan misses {name} by {amounts.get(name)}, the certificate says {amount}"
+        if ask.exists(ask.mask(names)):
+            yield f"{_listed(names)}: a plan satisfies them together"
+        needless = [name for name in names if not ask.exists(ask.mask(names) - ask.bits[name])]
+        yield from (f"{_listed(names)}: without {name} there is no plan either" for name in needless)
+    moves: dict[int, dict[str, int]] = {}  # by set that is given up: how far its thresholds have to move
+    for item, names, found in judged:
+        given_up, rest = ask.mask(names), ask.everything - ask.mask(names)
+        if given_up not in moves:
+            needless = [name for name in names if ask.exists(rest | ask.bits[name])]
+            yield from (f"{_listed(names)}: {name} need not be given up" for name in needless)
+            least = ((name, ask.least(rest, ask.misses[name])) for name in names if name in ask.misses)
+            moves[given_up] = {name: amount for name, amount in least if amount is not None}
+        if item.move is not None:
+            name, amount = item.move.constraint, narrow(item.move.amount)
+            missed = [violation.amount for violation in found.violations if violation.constraint == name]
+            if missed != [item.move.amount]:
+                yield f"{_listed(names)}: its plan does not miss {name} by {amount}"
+            if moves[given_up].get(name) != amount:
+                yield f"{_listed(names)}: the least amount for {name} is {moves[given_up].get(name)}, not {amount}"
+        else:
+            yield from (f"{_listed(names)}: {name} can be moved" for name in moves[given_up])
     if ask.exists(ask.everything):
-        yield "some plan satisfies all constraints"
+        yield "a plan satisfies all constraints"
     if claim.complete:
-        lacking = {name for mask, movable in family.items() for name in movable.keys() - moved.get(mask, set())}
-        if lacking:
-            yield f"corrections that move {_listed(sorted(lacking, key=place.__getitem__))} lack"
+        made = {(ask.mask(names), item.move and item.move.constraint) for item, names, _ in judged}
+        lacking = [name for given_up, least in moves.items() for name in least if (given_up, name) not in made]
+        yield from (f"a correction that moves {name} lacks" for name in lacking)
         if len(place) > MAX_NAMES:
             raise _WorkLimitError(f"whether there are others is found out for at most {MAX_NAMES} constraints")
         work.take(len(place) << len(place))
-        if {sum(ask.bits[name] for name in names) for names in claim.conflicts} != _least_hitting(family, len(place)):
+        if {ask.mask(names) for names in claim.conflicts} != _least_hitting(moves, len(place)):
             yield "there are other conflicts or corrections"
 
 
@@ -490,28 +476,26 @@ def _misspelt(claim: ConflictsClaim, place: Mapping[str, int]) -> Iterator[str]:
             yield f"{_listed(names)} are not names of constraints in file order, each once"
     for item in claim.corrections:
         if item.move is not None and (item.move.constraint not in place or item.move.constraint in item.drop):
-            yield f"'{item.move.constraint}' is dropped already, or is no constraint"
+            yield f"'{item.move.constraint}' is no constraint, or dropped already"
     sizes = [(len(names), [place[name] for name in names]) for names in claim.conflicts]
     if any(first >= second for first, second in pairwise(sizes)):
         yield "the conflicts are not in order, each once"
     given_up = [sorted(place[name] for name in _given_up(item)) for item in claim.corrections]
-    amounts = [narrow(item.move.amount) if item.move is not None else 0 for item in claim.corrections]
-    ranks = [(len(names), names, amount) for names, amount in zip(given_up, amounts, strict=True)]
-    moves = [item.move and item.move.constraint for item in claim.corrections]
-    once = {(tuple(names), move) for names, move in zip(given_up, moves, strict=True)}
-    if ranks != sorted(ranks) or len(once) < len(moves):
+    moves = [(item.move.constraint, narrow(item.move.amount)) if item.move else ("", 0) for item in claim.corrections]
+    ranks = [(len(names), names, amount) for names, (_, amount) in zip(given_up, moves, strict=True)]
+    once = {(*names, moved) for names, (moved, _) in zip(given_up, moves, strict=True)}
+    if ranks != sorted(ranks) or len(once) < len(ranks):
         yield "the corrections are not in order, each once"
 
 
 def _least_hitting(family: Collection[int], names: int) -> set[int]:
     """The minimal sets of that many names that have one in common with every set of the family. All sets are tried."""
-    everything = (1 << names) - 1
     bits = [1 << at for at in range(names)]
     holds = bytearray(1 << names)  # whether the set contains one of the family
     for at in range(1 << names):
         holds[at] = at in family or any(holds[at & ~bit] for bit in bits)
     outside = (at for at in range(1 << names) if not holds[at] and all(at & bit or holds[at | bit] for bit in bits))
-    return {everything - at for at in outside}
+    return {(1 << names) - 1 - at for at in outside}
 
 
 # ------------------------------------------------------------------------------------------------ 3. claims
@@ -561,9 +545,49 @@ def replay(
     counts combinations, not seconds, so that equal inputs give equal reports. Raises TableError as `recompute` does;
     the certificate's own digest and spelling are checked where it is read (`read_certificate`).
     """
-    claims, scope = certificate.claims, certificate.scope
-    kind, facts = problem.objective.type, certificate.dataset
-    sense = "maximize" if problem.objective.maximize else "minimize"
+    posed, findings = _binding(problem, data, certificate, {"name": dataset, "manifest": manifest_digest})
+    claims, within, maximize = certificate.claims, certificate.scope.within or {}, problem.objective.maximize
+    if any(finding.state == "refuted" for finding in findings):
+        about = "the certificate is about something else"
+        return Report((*findings, *(Finding(name, "not recomputed", about) for name in claims.graded())))
+    witness = claims.optimum or claims.incumbent
+    doubts = _doubts(posed, data, witness, within) if witness is not None else []
+    if witness is not None:
+        findings.append(_finding("witness", doubts))
+    truth = recompute(posed, data, within, work_limit)
+    wrong: dict[str, list[str]] = {name: [] for name in claims.graded()}
+    unchecked = {name: "this checker does not know how" for name in wrong if name not in _CHECKED}
+    if claims.conflicts is not None and claims.status.value == "unsolvable":
+        try:
+            for sentence in _conflict_faults(posed, data, claims.conflicts, within, _Work(work_limit)):
+                wrong["conflicts"].append(sentence)
+            if truth is None and not wrong["conflicts"]:
+                truth = Feasible((), None)  # no plan satisfies all constraints, or the conflicts would not hold
+        except _WorkLimitError as fault:
+            unchecked["conflicts"] = str(fault)
+    if truth is None:
+        open_ = wrong if witness is None or doubts else wrong.keys() - {"status"}
+        unchecked = {**dict.fromkeys(open_, f"it takes more than {work_limit:,} steps"), **unchecked}
+    if claims.status.value == "unknown":
+        unchecked["status"] = "unknown claims nothing"
+    mistakes = _mistakes(claims, truth, maximize) if truth is not None else ()
+    for name, sentence in (*_contradictions(certificate, maximize), *mistakes):
+        wrong[name].append(sentence)
+    for name, faults in wrong.items():
+        faults.extend(doubts if name in ("optimum", "incumbent") else ())
+        known = faults or name not in unchecked
+        findings.append(_finding(name, faults) if known else Finding(name, "not recomputed", unchecked[name]))
+    odd = [sentence for entry in certificate.evidence for sentence in _odd(entry, claims, maximize)]
+    return Report((*findings, _finding("evidence", odd)))
+
+
+def _binding(
+    problem: Problem, data: Data, certificate: Certificate, named: Mapping[str, str]
+) -> tuple[Problem, list[Finding]]:
+    """The problem within the certificate's scope, and whether the certificate is about that, a dataset so named, and
+    these data.
+    """
+    scope, kind, facts = certificate.scope, problem.objective.type, certificate.dataset
     posed, limits = problem, list[str]()
     try:
         posed = problem if scope.constraints is None else problem.restrict(scope.constraints)
@@ -577,49 +601,17 @@ def replay(
         limits.append("the constraints are not in file order, each once")
     if any(list(ids) != sorted(set(ids)) for ids in (scope.within or {}).values()):
         limits.append("the ids of a choice are not in the order of their bytes, each once")
-    task = _differences({"id": problem.id, "digest": problem.digest}, certificate.task.model_dump())
-    named = {"name": facts.name, "manifest": facts.manifest}
-    world = _differences({"name": dataset, "manifest": manifest_digest}, named)
     relations = {name: data.relation_digests[name] for name in posed.relations()}
+    world = _differences(named, {"name": facts.name, "manifest": facts.manifest})
     world += _differences(data.digests, facts.tables) + _differences(relations, facts.relations)
-    goal = _differences({"sense": sense, "unit": kind.unit, "scale": kind.scale}, certificate.objective.model_dump())
-    groups = {"task": task, "dataset": world, "objective": goal, "scope": limits}
-    findings = [_finding(claim, faults) for claim, faults in groups.items()]
-    if task or world or goal or limits:
-        about = "the certificate is about something else"
-        return Report((*findings, *(Finding(name, "not recomputed", about) for name in claims.graded())))
-    within, witness = scope.within or {}, claims.optimum or claims.incumbent
-    doubts = _doubts(posed, data, witness, within) if witness is not None else []
-    if witness is not None:
-        findings.append(_finding("witness", doubts))
-    truth = recompute(posed, data, within, work_limit)
-    wrong: dict[str, list[str]] = {name: [] for name in claims.graded()}
-    unchecked = {name: "this checker does not know how" for name in wrong if name not in _CHECKED}
-    if claims.conflicts is not None and claims.status.value == "unsolvable":
-        try:
-            for sentence in _conflict_mistakes(posed, data, claims.conflicts, within, _Work(work_limit)):
-                wrong["conflicts"].append(sentence)
-            if not wrong["conflicts"] and truth is None:
-                truth = Feasible((), None)  # a conflict shows that no plan is feasible
-        except _WorkLimitError as fault:
-            unchecked["conflicts"] = str(fault)
-    if truth is None:
-        names = wrong if witness is None or doubts else wrong.keys() - {"status"}
-        unchecked = {**dict.fromkeys(names, f"it takes more than {work_limit:,} steps"), **unchecked}
-    if claims.status.value == "unknown":
-        unchecked["status"] = "unknown claims nothing"
-    for name, sentence in _contradictions(certificate, problem.objective.maximize):
-        wrong[name].append(sentence)
-    for name, sentence in _mistakes(claims, truth, problem.objective.maximize) if truth is not None else ():
-        wrong[name].append(sentence)
-    for name, faults in wrong.items():
-        faults.extend(doubts if name in ("optimum", "incumbent") else ())
-        if faults or name not in unchecked:
-            findings.append(_finding(name, faults))
-        else:
-            findings.append(Finding(name, "not recomputed", unchecked[name]))
-    odd = [sentence for entry in certificate.evidence for sentence in _odd(entry, claims, problem.objective.maximize)]
-    return Report((*findings, _finding("evidence", odd)))
+    goal = {"sense": "maximize" if problem.objective.maximize else "minimize", "unit": kind.unit, "scale": kind.scale}
+    groups = {
+        "task": _differences({"id": problem.id, "digest": problem.digest}, certificate.task.model_dump()),
+        "dataset": world,
+        "objective": _differences(goal, certificate.objective.model_dump()),
+        "scope": limits,
+    }
+    return posed, [_finding(claim, faults) for claim, faults in groups.items()]
 
 
 def _finding(claim: str, faults: Sequence[str]) -> Finding:
@@ -735,10 +727,9 @@ def _odd(entry: Evidence, claims: Claims, maximize: bool) -> Iterator[str]:
         yield f"{entry.engine} answered {entry.status}"
     known = claims.optimum or claims.incumbent
     if known is not None and entry.value is not None:
-        value, best = narrow(entry.value), narrow(known.bound if isinstance(known, IncumbentClaim) else known.value)
-        if _better(value, best, maximize) or (
-            entry.status == "optimal" and _better(narrow(known.value), value, maximize)
-        ):
+        value, least = narrow(entry.value), narrow(known.value)  # an optimal value lies between least and most
+        most = least if isinstance(known, OptimumClaim) else narrow(known.bound)
+        if _better(value, most, maximize) or (entry.status == "optimal" and _better(least, value, maximize)):
             yield f"{entry.engine} answered the value {value}"
     if claims.count is not None and entry.count is not None and entry.status in ("optimal", "infeasible"):
         low, high = narrow(claims.count.at_least), narrow(claims.count.at_most)

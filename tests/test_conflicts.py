@@ -21,6 +21,7 @@ from cobench.schemas.problem import Problem, pose
 from cobench.schemas.task import parse_task
 from cobench.schemas.units import format_value
 from cobench.solver import check, conflicts, scan
+from cobench.solver import replay as checker
 from cobench.solver.certify import certify
 from cobench.solver.conflicts import Correction, Explanation, explain
 from cobench.solver.model import Linear, Model
@@ -29,7 +30,7 @@ from cobench.verification import replay
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from .models import Conflicting, every_plan
+from .models import THOROUGH, Conflicting, every_plan
 from .oracle import UnknownObjectiveError
 from .phrases import Case, cases
 from .test_model import choice, ints
@@ -389,11 +390,11 @@ class Checked:
     def claim(self) -> ConflictsClaim:
         return explained(self.certificate)
 
-    def report(self, claim: ConflictsClaim) -> check.Report:
+    def report(self, claim: ConflictsClaim) -> checker.Report:
         claims = self.certificate.claims.model_copy(update={"conflicts": claim})
         certificate = self.certificate.model_copy(update={"claims": claims}).sealed()
         manifest = MINI.manifest
-        return check.replay(
+        return checker.replay(
             self.problem, self.data, certificate, dataset=manifest.manifest.name, manifest_digest=manifest.digest()
         )
 
@@ -467,10 +468,12 @@ def changes(claim: ConflictsClaim, names: list[str]) -> Iterator[tuple[str, Conf
 @every_text
 def test_the_checker_refutes_other_conflicts(name: str) -> None:
     names = [item.name for item in checked(name).problem.constraints]
-    cases = list(changes(checked(name).claim, names))
-    passed = [what for what, wrong in cases if not checked(name).refutes(wrong)]
-    print(f"{name}: {len(cases)} wrong claims")
-    assert len(cases) > 20
+    wrongs = list(changes(checked(name).claim, names))
+    if not THOROUGH:
+        wrongs = random.Random(0).sample(wrongs, min(60, len(wrongs)))
+    passed = [what for what, wrong in wrongs if not checked(name).refutes(wrong)]
+    print(f"{name}: {len(wrongs)} wrong claims")
+    assert len(wrongs) > 20
     assert not passed
 
 

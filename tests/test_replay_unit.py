@@ -1,0 +1,615 @@
+"""The checker of certificates on tiny worlds: all plans against brute force, conflicts, and every finding."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cobench.schemas.certificate import Certificate, Grade, read_certificate
+from cobench.schemas.plan import Plan
+from cobench.schemas.problem import Problem
+from cobench.solver.check import Data, evaluate
+from cobench.solver.replay import Feasible, Report, grades, recompute, replay, wrong_grades
+
+from .test_check_unit import BOTH, TASK, World, task_on, world  # noqa: F401  a fixture
+
+# ---------------------------------------------------------------------------------------------------- the whole
+
+
+def brute_force(problem: Problem, data: Data) -> Feasible:
+    """All plans, one by one, each evaluated on its own."""
+    offers = [[data.id(table, row) for row in data.offers(table).values()] for table in problem.choices.values()]
+    values: Counter[int] = Counter()
+    best: dict[int, tuple[bytes, ...]] = {}
+    for ids in itertools.product(*offers):
+        found = evaluate(problem, data, Plan.of(dict(zip(problem.choices, ids, strict=True))))
+        if found.feasible:
+            assert found.value is not None
+            values[found.value] += 1
+            key = tuple(offer.encode() for offer in ids)
+            best[found.value] = min(best.get(found.value, key), key)
+    ordered = sorted(values.items(), reverse=problem.objective.maximize)
+    plan = Plan.of(dict(zip(problem.choices, map(bytes.decode, best[ordered[0][0]]), strict=True))) if ordered else None
+    return Feasible(tuple(ordered), plan)
+
+
+THREE = {"car": "cars", "hotel": "stays", "flight": "flights"}
+
+
+@pytest.mark.parametrize(
+    ("choose", "constraints", "objective"),
+    [
+        (BOTH, {}, "minimize: hotel.total_price + flight.price"),
+        (
+            BOTH,
+            {"a": "flight.departs_on == hotel.check_in"},
+            "maximize: count(hotel.hotel_pool, flight.direct, flight.seats > 2)",
+        ),
+        (BOTH, {"a": "hotel.check_in == flight.departs_on"}, "minimize: flight.price"),
+        (BOTH, {"a": 'flight.lands == "LAS" or hotel.hotel_pool'}, "minimize: 7 * flight.price - hotel.total_price"),
+        (
+            BOTH,
+            {"a": "serves(flight.lands, hotel.hotel_park)", "b": "hotel.total_price + flight.price <= 490"},
+            "minimize: hotel.total_price",
+        ),
+        (BOTH, {"a": '"false"'}, "minimize: hotel.total_price"),
+        (BOTH, {"a": '"true"'}, 'minimize: "5"'),
+        (BOTH, {"a": 'serves("LAS", "Arches")'}, "minimize: flight.price"),
+        (BOTH, {"a": "flight.seats == hotel.rooms"}, "minimize: flight.price"),
+        (
+            BOTH,
+            {"a": "flight.seats > hotel.rooms"},
+            "maximize: min(flight.price, hotel.total_price, flight.price + 1, 310)",
+        ),
+        (
+            BOTH,
+            {"a": "minutes(flight.lands, hotel.hotel_park) <= 170"},
+            "minimize: abs(flight.price - hotel.total_price)",
+        ),
+        (BOTH, {"a": "flight.seats > 99"}, "minimize: flight.price"),
+        ({"flight": "flights"}, {"a": "flight.direct"}, "minimize: flight.price"),
+        (THREE, {}, "minimize: car.price + hotel.total_price + flight.price + 1"),
+        (
+            THREE,
+            {"a": "car.price + hotel.total_price + flight.price <= 600"},
+            "maximize: count(hotel.hotel_pool, car.electric, flight.direct, car.size > 4, hotel.rooms == 2, true)",
+        ),
+        (
+            THREE,
+            {"a": "flight.seats == car.size - 2 or hotel.hotel_pool", "b": "hotel.check_in == flight.departs_on"},
+            "minimize: max(car.price, hotel.total_price, flight.price)",
+        ),
+        (
+            THREE,
+            {
+                "a": "car.electric or flight.direct or hotel.hotel_pool",
+                "b": "hotel.rooms <= car.size and flight.seats <= car.size",
+            },
+            "maximize: 2 * (car.size + hotel.rooms + flight.seats) - car.car",
+        ),
+        (
+            THREE,
+            {"a": "not (car.electric and flight.direct and hotel.hotel_pool)", "k": "known(flight.seats)"},
+            "maximize: flight.seats + hotel.rooms + car.size + 2 * (car.car + flight.seats + car.size)",
+        ),
+        (
+            {"c": "cars", "d": "cars", "e": "cars"},
+            {"a": "c.car != d.car", "b": "d.car != e.car", "c2": "c.price + d.price == e.price + 10"},
+            "minimize: c.size + d.size + e.size",
+        ),
+        (
+            {"c": "cars", "d": "cars", "e": "cars", "f": "cars"},
+            {"a": "c.car < d.car < e.car or f.electric"},
+            "maximize: c.price + d.price + e.price + f.price",
+        ),
+    ],
+)
+def test_recomputing_equals_brute_force(
+    world: World, choose: dict[str, str], constraints: dict[str, str], objective: str
+) -> None:
+    if "flight.seats" in objective:
+        constraints = {**constraints, "known": "known(flight.seats)"}
+    problem, data = world.open(task_on(choose, constraints, objective))
+    assert recompute(problem, data) == brute_force(problem, data)
+
+
+ATOMS = [
+    "c.car != d.car",
+    "d.car == e.size - 3",
+    "c.size == e.size",
+    "c.electric == d.electric",
+    "c.electric != e.electric",
+    "c.electric or d.electric or e.electric",
+    "not (c.electric and d.electric)",
+    "known(d.electric) or c.size > 4",
+    "c.price + d.price + e.price <= 190",
+    "c.price - e.price < 30",
+    "2 * c.size + d.size >= e.size + e.car",
+    "c.size + d.size == e.size + e.car",
+    "max(c.size, d.size, e.size) - min(c.size, d.size) <= 2",
+    "count(c.electric, d.electric, e.electric, true) in [2, 3]",
+    "short(c.size - d.size)",
+    "not short(d.car)",
+    'minutes("LAS", "Zion") > 100 or c.car == d.car',
+    "abs(c.size - d.size) != abs(d.size - e.size)",
+    "e.electric",
+    "ceil(d.price / d.size) > 10",
+    "known(e.electric) and c.car < d.car < e.car + 3",
+]
+GOALS = [
+    "minimize: c.price + d.price + e.price",
+    "maximize: count(c.electric, d.electric, e.electric, c.size > d.size)",
+    "maximize: min(c.price, d.price, e.price) - max(c.price, d.price)",
+    "minimize: abs(c.size - d.size) * 3 - e.size",
+    "maximize: c.size + 2 * (d.size - e.size) + count(c.size == d.size or e.electric, e.electric)",
+    "minimize: d.price",
+]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_recomputing_equals_brute_force_on_random_tasks(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311
+    cars = [
+        (at, chance.randint(1, 5), chance.randint(1, 9) * 10, chance.choice([True, False, None])) for at in range(1, 8)
+    ]
+    world = World(tmp_path, cars=cars)
+    choose = dict.fromkeys(chance.sample("cde", 3), "cars")
+    conditions = {f"a{at}": text for at, text in enumerate(chance.sample(ATOMS, chance.randint(0, 4)))}
+    problem, data = world.open(task_on(choose, conditions, chance.choice(GOALS)))
+    assert recompute(problem, data) == brute_force(problem, data)
+
+
+def test_numbers_of_equal_structure_but_other_constants_stay_apart(world: World) -> None:
+    task = task_on(
+        BOTH, {"a": "flight.price - 310 >= hotel.rooms * 0", "b": "flight.price - 300 >= 0"}, "minimize: flight.price"
+    )
+    with pytest.raises(Exception, match="cannot compare"):
+        world.open(task)
+    problem, data = world.open(
+        task_on(BOTH, {"a": "flight.price - 310 >= 10 * hotel.total_price - 2000"}, "minimize: flight.price - 300")
+    )
+    assert recompute(problem, data) == brute_force(problem, data)
+
+
+def test_fine_conditions_are_tried_for_each_pair(tmp_path: Path) -> None:
+    cars = [(at, at * 37 % 11, at * 7919 % 1000, at % 3 == 0) for at in range(1, 31)]
+    world = World(tmp_path, cars=cars)
+    task = task_on(
+        {"c": "cars", "d": "cars"},
+        {"a": "c.price + d.price <= 9", "b": "c.size + 0 <= d.size * 3"},
+        "maximize: c.price - 2 * d.size * 0 + d.price".replace("- 2 * d.size * 0 ", ""),
+    )
+    problem, data = world.open(task)
+    assert recompute(problem, data) == brute_force(problem, data)
+    assert recompute(problem, data, work_limit=100) is None
+
+
+def test_any_optimum_scores_one(world: World) -> None:
+    problem, data = world.open(task_on({"car": "cars"}, {}, "minimize: car.price"))
+    truth = recompute(problem, data)
+    assert truth is not None
+    assert truth.values == ((5000, 2), (9000, 1))
+    assert truth.plan == Plan.of({"car": "car_1"})
+    assert [evaluate(problem, data, Plan.of({"car": offer})).value for offer in ("car_1", "car_2")] == [5000, 5000]
+
+
+def test_offers_within(world: World) -> None:
+    problem, data = world.open(task_on({"car": "cars"}, {}, "minimize: car.price"))
+    assert recompute(problem, data, {"car": ["car_3", "car_2", "car_2", "none"]}) == Feasible(
+        ((5000, 1), (9000, 1)), Plan.of({"car": "car_2"})
+    )
+
+
+# ---------------------------------------------------------------------------------------------------- claims
+
+
+class Case:
+    """A task with everything that a certificate of it needs."""
+
+    def __init__(self, world: World, task: str) -> None:
+        self.manifest = world.manifest
+        self.problem, self.data = world.open(task)
+
+    def truth(self) -> Feasible:
+        found = recompute(self.problem, self.data)
+        assert found is not None
+        return found
+
+    def certificate(self, claims: dict[str, Any] | None = None, **changes: Any) -> Certificate:
+        kind = self.problem.objective.type
+        content: dict[str, Any] = {
+            "cobench_certificate": 1,
+            "version": "0.1.0",
+            "task": {"id": self.problem.id, "digest": self.problem.digest},
+            "dataset": {
+                "name": "tiny",
+                "manifest": self.manifest.digest(),
+                "tables": self.data.digests,
+                "relations": self.data.relation_digests,
+            },
+            "scope": {},
+            "objective": {
+                "sense": "maximize" if self.problem.objective.maximize else "minimize",
+                "unit": kind.unit,
+                "scale": kind.scale,
+            },
+            "claims": self.claims() if claims is None else claims,
+            "evidence": (),
+            "digest": "",
+        }
+        for path, value in changes.items():
+            place = content
+            *steps, last = path.split("__")
+            for step in steps:
+                place[step] = dict(place[step])
+                place = place[step]
+            place[last] = value
+        return Certificate.model_validate(content).sealed()
+
+    def claims(self) -> dict[str, Any]:
+        """True claims, as plain data."""
+        truth = self.truth()
+        count = {"at_least": truth.count, "at_most": truth.count, "grade": Grade.PROVED}
+        if not truth.values:
+            return {"status": {"value": "unsolvable", "grade": Grade.PROVED}, "count": count}
+        assert truth.plan is not None
+        optimum: dict[str, Any] = {
+            "value": truth.values[0][0],
+            "tied": truth.values[0][1],
+            "plan": truth.plan.written(),
+            "grade": Grade.PROVED,
+        }
+        optimum["plan"] = {"picks": optimum["plan"]}
+        if len(truth.values) > 1:
+            optimum["runner_up"] = truth.values[1][0]
+        return {
+            "status": {"value": "solvable", "grade": Grade.PROVED},
+            "optimum": optimum,
+            "count": count,
+            "distribution": {"values": truth.values, "grade": Grade.PROVED},
+        }
+
+    def replay(self, certificate: Certificate, **limits: Any) -> Report:
+        facts: dict[str, Any] = {"dataset": "tiny", "manifest_digest": self.manifest.digest()}
+        return replay(self.problem, self.data, certificate, **{**facts, **limits})
+
+
+def states(report: Report) -> dict[str, str]:
+    return {finding.claim: finding.state for finding in report.findings}
+
+
+def refuted(report: Report) -> list[tuple[str, str]]:
+    return [(finding.claim, finding.detail) for finding in report.refuted]
+
+
+TIES = task_on({"car": "cars"}, {"small": "car.size < 9"}, "minimize: car.price")
+NONE = task_on({"car": "cars"}, {"small": "car.size < 1"}, "minimize: car.price")
+PAIRS = task_on({"c": "cars", "d": "cars"}, {"two": "c.car != d.car"}, "maximize: c.price + d.price")
+
+
+@pytest.fixture
+def ties(world: World) -> Case:
+    return Case(world, TIES)
+
+
+@pytest.mark.parametrize("task", [TASK, TIES, NONE, PAIRS])
+def test_a_true_certificate_is_proved(world: World, task: str) -> None:
+    case = Case(world, task)
+    certificate = case.certificate()
+    report = case.replay(read_certificate(certificate.to_bytes(), "c.json"))
+    assert not report.refuted
+    assert set(states(report).values()) == {"confirmed"}
+    assert set(grades(certificate, report).values()) == {Grade.PROVED}
+    assert not wrong_grades(certificate, report)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "claim", "words"),
+    [
+        ("task__id", "t2", "task", "id is t1, the certificate says t2"),
+        ("task__digest", "sha256:0", "task", "digest is sha256:"),
+        ("dataset__name", "huge", "dataset", "name is tiny, the certificate says huge"),
+        ("dataset__manifest", "sha256:0", "dataset", "manifest is sha256:"),
+        ("dataset__tables", {"cars": "sha256:0"}, "dataset", "cars is sha256:"),
+        ("dataset__tables", {}, "dataset", "the certificate says None"),
+        ("dataset__relations", {"serves": "sha256:0"}, "dataset", "serves is None, the certificate says sha256:0"),
+        ("objective__sense", "maximize", "objective", "sense is minimize"),
+        ("objective__unit", "EUR", "objective", "unit is USD"),
+        ("objective__scale", 1, "objective", "scale is 100"),
+        ("scope", {"constraints": ["big"]}, "scope", "no constraint 'big'"),
+        ("scope", {"within": {"bus": ["car_1"]}}, "scope", "no choice 'bus'"),
+        ("scope", {"within": {"car": ["car_2", "car_1"]}}, "scope", "not in the order of their bytes"),
+        ("scope", {"within": {"car": ["car_1", "car_1"]}}, "scope", "not in the order of their bytes"),
+        ("scope", {"constraints": ["small", "small"]}, "scope", "not in file order, each once"),
+        ("scope", {"within": {"car": ["car_1", "car_9"]}}, "scope", "no offer 'car_9'"),
+    ],
+)
+def test_certificates_about_something_else(ties: Case, path: str, value: Any, claim: str, words: str) -> None:
+    value = (
+        {k: {a: tuple(b) for a, b in v.items()} if isinstance(v, dict) else tuple(v) for k, v in value.items()}
+        if path == "scope"
+        else value
+    )
+    certificate = ties.certificate(**{path: value})
+    report = ties.replay(certificate)
+    (finding,) = report.refuted
+    assert finding.claim == claim
+    assert words in finding.detail
+    assert {states(report)[name] for name in certificate.claims.graded()} == {"not recomputed"}
+    assert set(grades(certificate, report).values()) == {Grade.CLAIMED}
+
+
+def test_scope_that_leaves_the_objective_unguarded_is_refuted(world: World) -> None:
+    task = task_on({"flight": "flights"}, {"known": "known(flight.seats)"}, "maximize: flight.seats")
+    case = Case(world, task)
+    report = case.replay(case.certificate(scope={"constraints": ()}))
+    assert "the objective might have no value" in dict(refuted(report))["scope"]
+
+
+def test_scope_is_honoured(world: World) -> None:
+    case = Case(world, TASK)
+    scope = {"constraints": ("dates",), "within": {"flight": ("f_A2_DEN", "f_B1")}}
+    restricted = case.problem.restrict(["dates"])
+    truth = recompute(restricted, case.data, {"flight": ["f_B1", "f_A2_DEN"]})
+    assert truth is not None
+    assert truth.count == 4
+    case.truth = lambda: truth  # type: ignore[method-assign]
+    assert not case.replay(case.certificate(scope=scope, dataset__relations={})).refuted
+    outside = {"hotel": [{"id": "pkg_c1_8_10_2"}], "flight": [{"id": "f_A1"}]}
+    found = refuted(
+        case.replay(case.certificate(scope=scope, dataset__relations={}, claims__optimum__plan={"picks": outside}))
+    )
+    assert dict(found)["witness"].startswith("the pick for flight is not within the scope")
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("status__value", "unsolvable"),
+        ("status__value", "unknown"),
+        ("status__reason", "time"),
+        ("optimum", None),
+        ("optimum__value", 4999),
+        ("optimum__value", 5001),
+        ("optimum__tied", 1),
+        ("optimum__tied", 3),
+        ("optimum__tied", 0),
+        ("optimum__tied", 4),
+        ("optimum__runner_up", None),
+        ("optimum__runner_up", 9001),
+        ("optimum__runner_up", 5000),
+        ("optimum__plan", {"picks": {"car": [{"id": "car_2"}]}}),
+        ("optimum__plan", {"picks": {"car": [{"id": "car_3"}]}}),
+        ("optimum__plan", {"picks": {"car": [{"id": "car_9"}]}}),
+        ("optimum__plan", {"picks": {"car": [{"id": "car_1", "start": 0}]}}),
+        ("optimum__plan", {"picks": {"car": [{"id": "car_1"}], "bus": [{"id": "b"}]}}),
+        ("optimum__plan", {"picks": {}}),
+        ("count__at_least", 4),
+        ("count__at_least", -1),
+        ("count__at_most", 2),
+        ("count__at_most", 4),
+        ("count", None),
+        ("distribution__values", ((5000, 2),)),
+        ("distribution__values", ()),
+        ("distribution__values", ((5000, 2), (9000, 2))),
+        ("distribution__values", ((5000, 1), (9000, 2))),
+        ("distribution__values", ((9000, 1), (5000, 2))),
+        ("distribution__values", ((5000, 2), (9000, 1), (9001, 0))),
+        ("distribution__values", ((5000, 2), (9001, 1))),
+    ],
+)
+def test_every_changed_claim_is_refuted(ties: Case, path: str, value: Any) -> None:
+    certificate = ties.certificate(**{f"claims__{path}": value})
+    report = ties.replay(certificate)
+    assert report.refuted
+    assert Grade.PROVED not in {
+        grades(certificate, report)[finding.claim]
+        for finding in report.refuted
+        if finding.claim in grades(certificate, report)
+    }
+
+
+def test_refutations_say_what_is_true(ties: Case) -> None:
+    claims = {
+        "status": {"value": "unsolvable", "grade": Grade.PROVED},
+        "count": {"at_least": 0, "at_most": 0, "grade": Grade.PROVED},
+    }
+    assert refuted(ties.replay(ties.certificate(claims))) == [
+        ("status", "the task is solvable"),
+        ("count", "3 plans are feasible"),
+    ]
+    found = refuted(ties.replay(ties.certificate(claims__optimum__tied=1)))
+    assert found == [
+        ("optimum", "tied is 2, the certificate says 1"),
+        ("distribution", "it does not begin with the optimum and the runner-up"),
+    ]
+    plan = {"picks": {"car": [{"id": "car_2"}]}}
+    ((claim, detail),) = refuted(ties.replay(ties.certificate(claims__optimum__plan=plan)))
+    assert claim == "optimum"
+    assert "'car_1'" in detail
+    assert "'car_2'" in detail
+
+
+def test_an_unsolvable_task_claimed_solvable(world: World) -> None:
+    case = Case(world, NONE)
+    optimum = {"value": 5000, "tied": 1, "plan": {"picks": {"car": [{"id": "car_1"}]}}, "grade": Grade.PROVED}
+    claims = {"status": {"value": "solvable", "grade": Grade.PROVED}, "optimum": optimum}
+    found = dict(refuted(case.replay(case.certificate(claims))))
+    assert found["status"] == "the task is unsolvable"
+    assert found["witness"] == "small: car.size is 4, over by 4"
+    assert "tied is 0, the certificate says 1" in found["optimum"]
+    report = case.replay(case.certificate(claims__count={"at_least": 0, "at_most": 5, "grade": Grade.PROVED}))
+    assert refuted(report) == [("count", "it does not fit the status unsolvable")]
+
+
+def incumbent(case: Case, value: int, bound: int, offer: str = "car_3", **more: Any) -> Certificate:
+    claim = {"value": value, "bound": bound, "plan": {"picks": {"car": [{"id": offer}]}}, "grade": Grade.PROVED}
+    claims = {"status": {"value": "solvable", "grade": Grade.PROVED}, "incumbent": claim, **more}
+    return case.certificate(claims)
+
+
+def test_incumbents(ties: Case) -> None:
+    assert not ties.replay(incumbent(ties, 9000, 4000)).refuted
+    assert not ties.replay(incumbent(ties, 9000, 5000)).refuted
+    assert refuted(ties.replay(incumbent(ties, 9000, 5001))) == [
+        ("incumbent", "the optimum 5000 is better than the bound")
+    ]
+    assert dict(refuted(ties.replay(incumbent(ties, 5000, 5001, "car_1"))))["incumbent"].startswith(
+        "the value is better"
+    )
+    wrong = "its plan has the value 9000, the certificate says 8999"
+    assert refuted(ties.replay(incumbent(ties, 8999, 4000))) == [("witness", wrong), ("incumbent", wrong)]
+    count = {"at_least": 1, "at_most": 10, "grade": Grade.PROVED}
+    report = ties.replay(incumbent(ties, 9000, 4000, count=count))
+    assert set(states(report).values()) == {"confirmed"}
+    distribution = {"values": ((5000, 2), (9000, 1)), "grade": Grade.PROVED}
+    exact = {"at_least": 3, "at_most": 3, "grade": Grade.PROVED}
+    found = refuted(ties.replay(incumbent(ties, 9000, 4000, count=exact, distribution=distribution)))
+    assert found == [("distribution", "it does not begin with the optimum and the runner-up")]
+
+
+@pytest.mark.parametrize(
+    ("claims", "found"),
+    [
+        ({"status": {"reason": "time"}}, []),
+        ({"status": {}}, ["status"]),
+        ({"status": {"reason": "time"}, "count": {"at_least": 0, "at_most": 9}}, []),
+        ({"status": {"reason": "time"}, "count": {"at_least": 1, "at_most": 9}}, ["count"]),
+        ({"status": {"reason": "time"}, "count": {"at_least": 0, "at_most": 0}}, ["count"]),
+        ({"status": {"reason": "time"}, "distribution": {"values": ((5000, 2), (9000, 1))}}, ["distribution"]),
+    ],
+)
+def test_unknown_claims_nothing_and_is_never_upgraded(ties: Case, claims: dict[str, Any], found: list[str]) -> None:
+    graded = {name: {**claim, "grade": Grade.CLAIMED} for name, claim in claims.items()}
+    graded["status"]["value"] = "unknown"
+    evidence = tuple(answer(engine, "unknown") for engine in ("scan", "cpsat"))
+    certificate = ties.certificate(graded, evidence=evidence)
+    report = ties.replay(certificate)
+    assert [name for name, _ in refuted(report)] == found
+    assert grades(certificate, report)["status"] == Grade.CLAIMED
+    if not found:
+        assert states(report)["status"] == "not recomputed"
+
+
+def answer(engine: str, status: str, value: int | None = None, count: int | None = None) -> dict[str, Any]:
+    found = {"engine": engine, "version": "1", "parameters": {}, "status": status, "value": value, "count": count}
+    return {key: item for key, item in found.items() if item is not None}
+
+
+def test_beyond_the_limit_nothing_is_recomputed_but_the_witness(world: World) -> None:
+    case = Case(world, PAIRS)
+    evidence = (answer("scan", "optimal", 14000, 6), answer("cpsat", "optimal", 14000))
+    certificate = case.certificate(evidence=evidence)
+    report = case.replay(certificate, work_limit=3)
+    assert not report.refuted
+    assert states(report)["status"] == "confirmed"
+    assert states(report)["witness"] == "confirmed"
+    assert [finding.detail for finding in report.findings if finding.state == "not recomputed"] == [
+        "it takes more than 3 steps"
+    ] * 3
+    assert grades(certificate, report) == {
+        "status": Grade.PROVED,
+        "optimum": Grade.AGREED,
+        "count": Grade.CLAIMED,
+        "distribution": Grade.CLAIMED,
+    }
+    assert [(finding.claim, finding.detail) for finding in wrong_grades(certificate, report)] == [
+        ("optimum", "the grade must be agreed, the certificate says proved"),
+        ("count", "the grade must be claimed, the certificate says proved"),
+        ("distribution", "the grade must be claimed, the certificate says proved"),
+    ]
+    twice = (answer("scan", "optimal", 14000, 6), answer("scan", "optimal", 14000, 6))
+    assert grades(case.certificate(evidence=twice), report)["optimum"] == Grade.CLAIMED
+    counted = (*evidence, answer("mip", "feasible", 14000, 6))
+    assert grades(case.certificate(evidence=counted), report)["count"] == Grade.AGREED
+    false_plan = {"picks": {"c": [{"id": "car_1"}], "d": [{"id": "car_1"}]}}
+    worse = case.certificate(evidence=evidence, claims__optimum__plan=false_plan)
+    report = case.replay(worse, work_limit=3)
+    assert [claim for claim, _ in refuted(report)] == ["witness", "optimum"]
+    assert states(report)["status"] == "not recomputed"
+    assert set(grades(worse, report).values()) == {Grade.CLAIMED}
+
+
+def test_contradictions_are_seen_beyond_the_limit(world: World) -> None:
+    case = Case(world, PAIRS)
+    changes: list[tuple[str, Any]] = [
+        ("optimum__tied", 7),
+        ("optimum__tied", 6),
+        ("optimum__runner_up", None),
+        ("optimum__runner_up", 14001),
+        ("count__at_least", 5),
+        ("count__at_least", 7),
+        ("optimum__value", 13999),
+        ("count", None),
+        ("distribution__values", ((14000, 4), (9999, 2))),
+        ("distribution__values", ()),
+    ]
+    for path, value in changes:
+        assert case.replay(case.certificate(**{f"claims__{path}": value}), work_limit=3).refuted, (path, value)
+
+
+def test_unsolvable_can_be_agreed(world: World) -> None:
+    case = Case(world, task_on({"c": "cars", "d": "cars"}, {"no": "c.car + d.car > 6"}, "minimize: c.price"))
+    evidence = (answer("scan", "infeasible", count=0), answer("cpsat", "infeasible"))
+    certificate = case.certificate(evidence=evidence)
+    report = case.replay(certificate, work_limit=1)
+    assert states(report)["status"] == "not recomputed"
+    assert grades(certificate, report) == {"status": Grade.AGREED, "count": Grade.AGREED}
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        (answer("scan", "infeasible"), "scan answered infeasible"),
+        (answer("scan", "optimal", 4999), "scan answered the value 4999"),
+        (answer("scan", "optimal", 9000), "scan answered the value 9000"),
+        (answer("scan", "feasible", 4999), "scan answered the value 4999"),
+        (answer("scan", "optimal", 5000, 4), "scan answered the count 4"),
+        (answer("scan", "feasible", 9000, 1), ""),
+        (answer("scan", "unknown"), ""),
+    ],
+)
+def test_evidence_against_the_claims(ties: Case, entry: dict[str, Any], words: str) -> None:
+    assert refuted(ties.replay(ties.certificate(evidence=(entry,)))) == ([("evidence", words)] if words else [])
+
+
+def test_large_counts_are_written_as_text(tmp_path: Path) -> None:
+    cars = [(at, 1, 100, True) for at in range(1, 1001)]
+    case = Case(World(tmp_path, cars=cars), task_on(dict.fromkeys("abcdef", "cars"), {}, "minimize: a.price"))
+    count = str(10**18)
+    claims = case.claims()
+    claims["optimum"]["tied"] = claims["count"]["at_least"] = claims["count"]["at_most"] = count
+    claims["distribution"]["values"] = ((100, count),)
+    assert not case.replay(case.certificate(claims)).refuted
+    claims["count"]["at_most"] = str(10**18 + 1)
+    assert case.replay(case.certificate(claims)).refuted
+
+
+def test_reports_are_the_same_twice(world: World) -> None:
+    case = Case(world, TASK)
+    again = Case(world, TASK)
+    assert case.replay(case.certificate()) == again.replay(again.certificate())
+
+
+@pytest.mark.parametrize(("tied", "high"), [(0, None), (0, 9), (7, 6)])
+def test_impossible_numbers_of_ties_are_refuted_without_recomputing(world: World, tied: int, high: int | None) -> None:
+    case = Case(world, PAIRS)
+    claims = {name: claim for name, claim in case.claims().items() if name in ("status", "optimum")}
+    claims["optimum"]["tied"] = tied
+    if high is not None:
+        claims["count"] = {"at_least": 0, "at_most": high, "grade": Grade.PROVED}
+    report = case.replay(case.certificate(claims), work_limit=3)
+    assert refuted(report) == [("optimum", "as many plans cannot be tied")]
+
+
+def test_claims_of_other_kinds_are_never_confirmed(world: World) -> None:
+    case = Case(world, NONE)
+    conflicts = {"conflicts": (("small",),), "corrections": (), "complete": True, "grade": Grade.PROVED}
+    certificate = case.certificate({**case.claims(), "conflicts": conflicts})
+    report = case.replay(certificate)
+    assert states(report)["conflicts"] == "not recomputed"
+    assert grades(certificate, report)["conflicts"] == Grade.CLAIMED
