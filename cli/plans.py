@@ -41,9 +41,7 @@ def solve(task: Path, data: str | None, as_json: bool, quiet: bool) -> int:
     with progress(quiet=quiet) as shown:
         result = verify(task, data, step=shown.begin)
     if result.refuted:
-        raise Disagreement(
-            "error: the checker refutes the engine: " + "; ".join(item.detail for item in result.refuted)
-        )
+        raise _refuted(result)
     claims = result.certificate.claims
     if claims.optimum is None:
         click.echo(f"no optimum: {result.undecided or 'the task has no plan'}", err=True)
@@ -124,9 +122,7 @@ def _certified(file: TaskFile, dataset: Dataset, step: Any) -> Certificate:
 
     result = verify(file, dataset, step=step)
     if result.refuted:
-        raise Disagreement(
-            "error: the checker refutes the engine: " + "; ".join(item.detail for item in result.refuted)
-        )
+        raise _refuted(result)
     return result.certificate
 
 

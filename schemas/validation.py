@@ -56,7 +56,7 @@ def validate(model: type[Model], source: Source, error: type[InputError]) -> Mod
 
 
 def _relevant(complaints: list[Any], data: Any) -> list[Any]:
-    """The complaints about the form that was meant: no mapping was meant as the short text, and no text as a mapping."""
+    """The complaints about the form that was meant: no mapping was meant as the short text, no text as a mapping."""
     placed = [(complaint, _path_in(data, complaint["loc"])) for complaint in complaints]
     kept: list[Any] = []
     for complaint, path in placed:
