@@ -2,7 +2,8 @@
 
     python benchmarks/engine_growth.py --sizes 1e3,1e4,1e5 --json benchmarks/results/engine_growth.json
 
-Two tables of n offers each are joined on a key of 114 values, under one budget, with an objective other than the budget.
+Two tables of n offers each are joined on a key of 114 values, under one budget, with an objective other than the budget:
+unrelated to the price, or the better the dearer, which leaves more rows that no other row dominates.
 Prices are whole dollars: in cents the 10^5 offers of a table are beyond what CP-SAT is trusted with, and it declines.
 Engines run in processes of their own, as in `cobench verify`; their seconds include start and building of the program.
 All that call a value optimal must give the same value, else the script ends with exit code 4 and writes nothing.
@@ -11,6 +12,7 @@ All that call a value optimal must give the same value, else the script ends wit
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import platform
@@ -30,17 +32,18 @@ from cobench.solver.outcome import Limits, Outcome
 from cobench.solver.reduce import reduced
 
 GROUPS = 114  # as many as date pairs of 2 to 5 nights in a month
+KINDS = ("unrelated", "dearer")
 ONE_RUN_FROM = 100_000
 
 
-def model_of(offers: int) -> Model:
+def model_of(offers: int, kind: str) -> Model:
     """Stays and flights with the same dates: the shortest way that the budget pays for."""
     random = np.random.default_rng(offers)
     every = np.full(offers, 2**64 - 1, np.uint64)
     codes = [random.integers(0, GROUPS, offers) for _ in range(2)]
     prices = [random.integers(low, high, offers) for low, high in ((60, 3_000), (80, 2_000))]
-    # What is nearer costs more, so that the budget binds and neither table's best row is in the best plan.
-    ways = [6_000 - 2 * price + random.integers(0, 900, offers) for price in prices]
+    dearer = 2 if kind == "dearer" else 0
+    ways = [6_000 - dearer * price + random.integers(0, 900, offers) for price in prices]
     choices = tuple(Choice(name, 1, 1, np.arange(offers), every) for name in ("hotel", "flight"))
     budget = Row(0, Linear(dict(enumerate(prices)), (), -1_200))
     dates = Link(1, (0, 1), (codes[0], codes[1]))
@@ -52,12 +55,11 @@ def said(outcome: Outcome) -> str:
     return outcome.status.value + (f" ({outcome.reason})" if outcome.reason else "")
 
 
-def measured(name: str, offers: int, rows: int, runs: list[tuple[float, int, Outcome]]) -> dict[str, Any]:
+def measured(name: str, rows: int, runs: list[tuple[float, int, Outcome]]) -> dict[str, Any]:
     """One line of the results: medians over the runs."""
     outcome = runs[0][2]
     return {
         "engine": name,
-        "offers": offers,
         "rows": rows,
         "outcome": said(outcome),
         "value": outcome.value,
@@ -81,12 +83,12 @@ def by_engine(name: str, model: Model, seconds: float) -> tuple[float, int, Outc
     return time.perf_counter() - started, answer.memory, answer.outcome
 
 
-def measure(offers: int, seconds: float) -> list[dict[str, Any]]:
-    """All results for one size."""
-    model, repeats = model_of(offers), 1 if offers >= ONE_RUN_FROM else 3
+def measure(offers: int, kind: str, seconds: float) -> list[dict[str, Any]]:
+    """All results for one size and kind of objective."""
+    model, repeats = model_of(offers, kind), 1 if offers >= ONE_RUN_FROM else 3
     by_scan(model)  # compiles its kernels, once
     rows = sum(len(choice) for choice in model.choices)
-    results = [measured("scan", offers, rows, [by_scan(model) for _ in range(3)])]
+    results = [measured("scan", rows, [by_scan(model) for _ in range(3)])]
     times: list[float] = []
     less = model
     for _ in range(3):
@@ -95,14 +97,14 @@ def measure(offers: int, seconds: float) -> list[dict[str, Any]]:
         times.append(time.perf_counter() - started)
     fewer = sum(len(choice) for choice in less.choices)
     best = scan.solve(less, Limits())
-    results.append(measured("reduction", offers, fewer, [(one, 0, best) for one in times]))
+    results.append(measured("reduction", fewer, [(one, 0, best) for one in times]))
     for name in ENGINES:
         results.append(
-            measured(f"{name}, reduced", offers, fewer, [by_engine(name, less, seconds) for _ in range(repeats)])
+            measured(f"{name}, reduced", fewer, [by_engine(name, less, seconds) for _ in range(repeats)])
         )
     for name in ENGINES:
-        results.append(measured(name, offers, rows, [by_engine(name, model, seconds) for _ in range(repeats)]))
-    return results
+        results.append(measured(name, rows, [by_engine(name, model, seconds) for _ in range(repeats)]))
+    return [{"offers": offers, "objective": kind, **result} for result in results]
 
 
 def machine() -> dict[str, Any]:
@@ -130,13 +132,13 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to write the results")
     options = parser.parse_args()
     results: list[dict[str, Any]] = []
-    print(f"{'offers a side':>13}  {'':16} {'rows':>7} {'seconds':>9} {'MB':>6}  outcome")
-    for size in options.sizes.split(","):
-        found = measure(int(float(size)), options.time_limit)
+    print(f"{'offers a side':>13}  {'objective':9}  {'':14} {'rows':>7} {'seconds':>8} {'MB':>4}  outcome")
+    for size, kind in itertools.product(options.sizes.split(","), KINDS):
+        found = measure(int(float(size)), kind, options.time_limit)
         values = {result["value"] for result in found if result["outcome"] == "optimal"}
         for result in found:
-            place = f"{result['offers']:>13,}  {result['engine']:16} {result['rows']:>7,}"
-            print(f"{place} {result['seconds']:>9.3f} {result['memory_mb'] or '':>6}  {result['outcome']}", flush=True)
+            place = f"{result['offers']:>13,}  {kind:9}  {result['engine']:14} {result['rows']:>7,}"
+            print(f"{place} {result['seconds']:>8.3f} {result['memory_mb'] or '':>4}  {result['outcome']}", flush=True)
         if len(values) > 1:
             print(f"the engines disagree: {values}", file=sys.stderr)
             return 4

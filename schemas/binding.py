@@ -139,7 +139,8 @@ class _Binder:
             return ex.Literal(int(scaled), replace(kind, nullable=False), part.span)
         if isinstance(part, _Text) or part.type.kind != "number":
             what = "a quoted text" if isinstance(part, _Text) else str(part.type)
-            raise self.fail(f"a number is needed here, this is {what}", part.span)
+            hint = "days_between(a, b) counts days" if what == "a date" else ""
+            raise self.fail(f"a number is needed here, this is {what}", part.span, hint)
         return part
 
     def _align(self, parts: list[_Part], span: Span, doing: str) -> list[Expr]:
@@ -280,7 +281,9 @@ class _Binder:
             first, second = self._align([left, right], span, "compare")
             return first, second
         if isinstance(left, _Bare) or isinstance(right, _Bare):
-            raise self.fail(f"cannot compare {kinds.pop()} and a number", span)
+            other = right if isinstance(left, _Bare) else left
+            kind = "a number" if isinstance(other, _Bare) else other.type
+            raise self.fail(f"cannot compare {kind} and a number", span)
         if len(kinds) > 1:
             raise self.fail(f"cannot compare {left.type} and {right.type}", span)
         return left, right

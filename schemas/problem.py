@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from . import expression as ex
 from .binding import Scope, bind, bind_condition
-from .errors import CobenchError, InputError, InputErrors, TaskError, did_you_mean, raise_all
+from .errors import InputError, InputErrors, TaskError, did_you_mean, raise_all
 from .expression import Expr, children, split_and
 from .manifest import ManifestFile
 from .syntax import ExpressionText, parse
@@ -232,9 +232,10 @@ def structure(node: Expr) -> tuple[Any, ...]:
 
 def _unguarded(problem: Problem) -> Iterator[InputError]:
     """Nullable parts of the objective that no constraint forces to be known."""
-    guarded = {
-        structure(part) for item in problem.constraints for atom in split_and(item.condition) for part in _strict(atom)
-    }
+    atoms = [atom for item in problem.constraints for atom in split_and(item.condition)]
+    # A conjunct must be true. Then `known(x)` says that x is known, and any other is known with its parts.
+    surely = [part for atom in atoms for part in _strict(atom.arg if isinstance(atom, ex.Known) else atom)]
+    guarded = {structure(part) for part in surely}
     text = problem.objective.text
     for part in _strict(problem.objective.expr):
         if isinstance(part, ex.Column | ex.Relation) and part.type.nullable and structure(part) not in guarded:
@@ -244,15 +245,8 @@ def _unguarded(problem: Problem) -> Iterator[InputError]:
 
 
 def _strict(node: Expr) -> Iterator[Expr]:
-    """The sub-expressions that are known whenever the node is known, or true: not those below `or` and `count`."""
+    """The sub-expressions that are known whenever the node is: not those below `and`, `or`, `count` and `known`."""
     yield node
-    if isinstance(node, ex.Known) and not isinstance(node.arg, ex.And | ex.Or | ex.Count | ex.Known):
-        yield from _strict(node.arg)
-    elif not isinstance(node, ex.And | ex.Or | ex.Count | ex.Known):
+    if not isinstance(node, ex.And | ex.Or | ex.Count | ex.Known):
         for child in children(node):
             yield from _strict(child)
-
-
-def errors_of(fault: CobenchError) -> tuple[CobenchError, ...]:
-    """The single errors in a fault."""
-    return fault.errors if isinstance(fault, InputErrors) else (fault,)

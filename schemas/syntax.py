@@ -138,7 +138,9 @@ def _scan(source: ExpressionText) -> None:
             previous = token.type
     except tokenize.TokenError as fault:
         reason = "something is not closed" if "EOF" in str(fault.args[0]) else str(fault.args[0])
-        raise source.error(f"not an expression: {reason}") from None
+        cut = source.where is not None and " #" in source.where.text
+        hint = "YAML takes what follows ' #' as a comment: put the whole value in quotes" if cut else ""
+        raise source.error(f"not an expression: {reason}", hint=hint) from None
     except (SyntaxError, ValueError) as fault:
         raise source.error(f"not an expression: {fault}") from None
 
@@ -158,6 +160,8 @@ def _scan_token(source: ExpressionText, token: tokenize.TokenInfo, span: Span, p
             raise source.error(
                 f"the number '{text}' is not a plain decimal", span, "write digits and at most one point"
             )
+        if re.match(r"0[0-9]", text):
+            raise source.error("a number has no leading zeros", span)
         if re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", source.text[span.start :]):
             raise source.error("a date stands in quotes", span, f'write "{source.text[span.start : span.start + 10]}"')
     elif token.type == tokenize.STRING:

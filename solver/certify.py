@@ -107,6 +107,7 @@ def certify_problem(problem: Problem, data: Dataset, scope: Scope, limits: Limit
     answers: tuple[Answer, ...] = ()
     try:
         lowered = lower(problem, data, scope.within)
+        scope = _written(scope, lowered)
         survivors = _survivors(lowered)
         claims, answers = _Certifying(problem, lowered, limits, started).run(engines)
     except MemoryError:
@@ -133,6 +134,15 @@ def certify_problem(problem: Problem, data: Dataset, scope: Scope, limits: Limit
         digest="",
     )
     return Certified(certificate.sealed(), survivors, answers)
+
+
+def _written(scope: Scope, lowered: Lowered) -> Scope:
+    """The scope with the ids of offers alone: what is no offer restricts nothing."""
+    if scope.within is None:
+        return scope
+    offers = {found.choice: found for found in lowered.offers if found.choice in scope.within}
+    kept = {name: tuple(sorted(found.ids(range(len(found.rows))))) for name, found in offers.items()}
+    return scope.model_copy(update={"within": kept})
 
 
 class _Certifying:

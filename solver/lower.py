@@ -129,7 +129,7 @@ class _Lowering:
             linear = _Conjunct(self, None, constraint.text, known).linear(
                 node.left, *_AT_MOST_ZERO[node.op][0], node.right
             )
-        except _Partial:
+        except (_Partial, OverflowRisk):  # then there is no amount to tell, but the constraint stands
             return
         self.thresholds[number] = Threshold(linear, known)
 
@@ -252,10 +252,15 @@ class _Conjunct:
                 total = integers(np.where(total.null, 0, total.data))
             columns[choice] = total.data
         linear = Linear(columns, tuple(sums.terms), sums.constant)
-        low, high = linear.bounds()
-        if not -LIMIT < low <= high < LIMIT:
-            hint = "use smaller factors, or a coarser unit"
-            raise OverflowRisk(f"this ranges from {low} to {high}, beyond 2^62", where=self.text.place(), hint=hint)
+        if linear.reach() >= LIMIT:
+            low, high = linear.bounds()
+            constraints = self.lowering.problem.constraints
+            name = constraints[self.constraint].name if self.constraint is not None else "the objective"
+            raise OverflowRisk(
+                f"{name} ranges from {low} to {high} in parts that add up to {linear.reach()}, beyond 2^62",
+                where=self.text.place(),
+                hint="use smaller factors, or a coarser unit",
+            )
         return linear
 
     def _collect(self, node: Expr, factor: int, sums: _Sums) -> None:

@@ -63,6 +63,11 @@ class Linear:
                 low, high = low + int(values.min()), high + int(values.max())
         return low, high
 
+    def reach(self) -> int:
+        """A number that no sum of any of the parts exceeds in absolute value, in whatever order they are added."""
+        parts = [*self.columns.values(), *(term.values for term in self.terms)]
+        return abs(self.constant) + sum(max(abs(int(part.min())), abs(int(part.max()))) for part in parts if part.size)
+
     def value(self, picked: tuple[int, ...]) -> int:
         """The value of a plan."""
         total = self.constant + sum(int(column[picked[choice]]) for choice, column in self.columns.items())
@@ -140,9 +145,8 @@ class Model:
             ("the objective", self.objective),
             *((self.names[row.constraint], row.linear) for row in self.rows),
         ]:
-            low, high = linear.bounds()
-            if low <= -LIMIT or high >= LIMIT:
-                raise OverflowRisk(f"{what} ranges from {low} to {high}, beyond 2^62")
+            if linear.reach() >= LIMIT:
+                raise OverflowRisk(f"the parts of {what} add up to {linear.reach()}, beyond 2^62")
 
     def kept(self, constraints: Iterable[int], rows: Mapping[int, Ints] | None = None) -> Model:
         """The model with only these constraints, and the rows that satisfy their single-choice parts.

@@ -37,7 +37,8 @@ def scan_standing(problem: Problem, data: Dataset, certificate: Certificate, val
         return None
     total = narrow(claim.at_least)
     model = lower(problem, data, certificate.scope.within).model
-    model = model.kept(range(len(model.names)))
+    kept = certificate.scope.constraints
+    model = model.kept(number for number, name in enumerate(model.names) if kept is None or name in kept)
     own = -value if model.maximize else value
     below, up_to = (count_up_to(model, bound, Limits()) for bound in (own - 1, own))
     if below is None or up_to is None:

@@ -8,6 +8,7 @@ before it is done, so a work limit stops at the same point on every machine.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ import numpy as np
 
 from .grouping import Batch, Side, batches, sides
 from .kernels import NONE, count_two, enumerate_pairs, run, sweep, tally
-from .model import Ints, Model, Row
+from .model import LIMIT, Ints, Model, Row
 from .outcome import Limits, Outcome, Reason, Status
 
 MAX_TALLY = 200_000_000
@@ -154,6 +155,8 @@ class _Scan:
         if not self.possible:
             return []
         keys, counts = (np.zeros(4 * values + 3, np.int64) for _ in range(2))
+        found: dict[int, int] = {}
+        beyond = math.prod(len(choice) for choice in self.model.choices) >= LIMIT  # counts may leave int64
         used = np.zeros(1, np.int64)
         spent = 0
         try:
@@ -163,22 +166,18 @@ class _Scan:
                 if spent > MAX_TALLY:
                     return None
                 self._spend(pairs)
-                inputs = (
-                    batch.blocks,
-                    batch.offsets,
-                    batch.base,
-                    *batch.a.arrays(),
-                    *batch.b.arrays(),
-                    batch.times,
-                    most,
-                )
+                times = 1 if beyond else batch.times
+                sides = (*batch.a.arrays(), *batch.b.arrays())
+                inputs = (batch.blocks, batch.offsets, batch.base, *sides, times, most)
                 run(tally, pairs, inputs, (keys, counts, used))
                 if used[0] > most:
                     return None
+                if beyond:
+                    _drain(keys, counts, used, batch.times, found)
         except _Stopped:
             return None
-        filled = np.flatnonzero(counts)
-        return sorted(zip(keys[filled].tolist(), counts[filled].tolist(), strict=True))
+        _drain(keys, counts, used, 1, found)
+        return sorted(found.items()) if len(found) <= most else None
 
     def _batches(self) -> Iterator[Batch]:
         for batch in batches(self.model, self.rows, self.sides, self.tracked):
@@ -229,6 +228,15 @@ class _Scan:
 
 
 _NOTHING = np.zeros(0, np.int64)
+
+
+def _drain(keys: Ints, counts: Ints, used: Ints, times: int, found: dict[int, int]) -> None:
+    """Adds a table of counts, `times` over, to `found` in Python integers, and empties it."""
+    filled = np.flatnonzero(counts)
+    for value, number in zip(keys[filled].tolist(), counts[filled].tolist(), strict=True):
+        found[value] = found.get(value, 0) + number * times
+    counts[:] = 0
+    used[:] = 0
 
 
 def _binding(model: Model) -> tuple[list[Row], bool]:

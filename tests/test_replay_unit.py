@@ -5,17 +5,27 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cobench.schemas import expression as ex
 from cobench.schemas.certificate import Certificate, Grade, read_certificate
 from cobench.schemas.plan import Plan
 from cobench.schemas.problem import Problem
+from cobench.solver import replay as checker
 from cobench.solver.check import Data, evaluate
 from cobench.solver.replay import Feasible, Report, grades, recompute, replay, wrong_grades
 
-from .test_check_unit import BOTH, TASK, World, task_on, world  # noqa: F401  a fixture
+from .test_check_unit import BOTH, TASK, World, task_on
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
 
 # ---------------------------------------------------------------------------------------------------- the whole
 
@@ -195,6 +205,13 @@ def test_any_optimum_scores_one(world: World) -> None:
     assert truth.values == ((5000, 2), (9000, 1))
     assert truth.plan == Plan.of({"car": "car_1"})
     assert [evaluate(problem, data, Plan.of({"car": offer})).value for offer in ("car_1", "car_2")] == [5000, 5000]
+
+
+def test_an_unknown_objective_of_a_feasible_plan(world: World) -> None:
+    task = task_on({"flight": "flights"}, {"known": "known(flight.seats)"}, "maximize: flight.seats")
+    problem, data = world.open(task)
+    with pytest.raises(TableError, match="objective of a feasible plan is unknown"):
+        recompute(replace(problem, constraints=()), data)
 
 
 def test_offers_within(world: World) -> None:
@@ -446,10 +463,12 @@ def test_an_unsolvable_task_claimed_solvable(world: World) -> None:
     assert refuted(report) == [("count", "it does not fit the status unsolvable")]
 
 
-def incumbent(case: Case, value: int, bound: int, offer: str = "car_3", **more: Any) -> Certificate:
+def incumbent(
+    case: Case, value: int, bound: int, offer: str = "car_3", evidence: tuple[Any, ...] = (), **more: Any
+) -> Certificate:
     claim = {"value": value, "bound": bound, "plan": {"picks": {"car": [{"id": offer}]}}, "grade": Grade.PROVED}
     claims = {"status": {"value": "solvable", "grade": Grade.PROVED}, "incumbent": claim, **more}
-    return case.certificate(claims)
+    return case.certificate(claims, evidence=evidence)
 
 
 def test_incumbents(ties: Case) -> None:
@@ -486,7 +505,7 @@ def test_incumbents(ties: Case) -> None:
 def test_unknown_claims_nothing_and_is_never_upgraded(ties: Case, claims: dict[str, Any], found: list[str]) -> None:
     graded = {name: {**claim, "grade": Grade.CLAIMED} for name, claim in claims.items()}
     graded["status"]["value"] = "unknown"
-    evidence = tuple(answer(engine, "unknown") for engine in ("scan", "cpsat"))
+    evidence = tuple({**answer(engine, "unknown"), "reason": "time"} for engine in ("scan", "cpsat"))
     certificate = ties.certificate(graded, evidence=evidence)
     report = ties.replay(certificate)
     assert [name for name, _ in refuted(report)] == found
@@ -606,10 +625,413 @@ def test_impossible_numbers_of_ties_are_refuted_without_recomputing(world: World
     assert refuted(report) == [("optimum", "as many plans cannot be tied")]
 
 
-def test_claims_of_other_kinds_are_never_confirmed(world: World) -> None:
-    case = Case(world, NONE)
-    conflicts = {"conflicts": (("small",),), "corrections": (), "complete": True, "grade": Grade.PROVED}
-    certificate = case.certificate({**case.claims(), "conflicts": conflicts})
-    report = case.replay(certificate)
-    assert states(report)["conflicts"] == "not recomputed"
+def test_a_kind_of_claim_that_the_checker_does_not_know_is_never_confirmed(
+    ties: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checker, "_CHECKED", ("status", "optimum", "count"))
+    certificate = ties.certificate()
+    report = ties.replay(certificate)
+    assert states(report)["distribution"] == "not recomputed"
+    assert grades(certificate, report)["distribution"] == Grade.CLAIMED
+
+
+@pytest.mark.parametrize("given", [None, "time"])
+def test_a_reason_is_one_that_an_engine_gave(ties: Case, given: str | None) -> None:
+    claims = {"status": {"value": "unknown", "reason": "memory", "grade": Grade.CLAIMED}}
+    entry = {**answer("scan", "unknown"), **({"reason": given} if given else {})}
+    assert refuted(ties.replay(ties.certificate(claims, evidence=(entry,)))) == [
+        ("status", "no engine gives this reason")
+    ]
+    entry["reason"] = "memory"
+    assert not ties.replay(ties.certificate(claims, evidence=(entry,))).refuted
+
+
+def test_an_incumbent_that_reaches_its_bound_can_be_agreed(world: World) -> None:
+    case = Case(world, PAIRS)
+    plan = {"picks": {"c": [{"id": "car_1"}], "d": [{"id": "car_3"}]}}
+    claims = {
+        "status": {"value": "solvable", "grade": Grade.PROVED},
+        "incumbent": {"value": 14000, "bound": 14000, "plan": plan, "grade": Grade.AGREED},
+    }
+    evidence = (answer("cpsat", "optimal", 14000), answer("mip", "optimal", 14000))
+    certificate = case.certificate(claims, evidence=evidence)
+    report = case.replay(certificate, work_limit=3)
+    assert not report.refuted
+    assert not wrong_grades(certificate, report)
+    assert grades(certificate, case.replay(certificate))["incumbent"] == Grade.PROVED
+    for changed in (
+        case.certificate(claims, evidence=(answer("cpsat", "optimal", 14000), answer("mip", "feasible", 14000))),
+        case.certificate(claims, evidence=evidence, claims__incumbent__bound=14001),
+        case.certificate(claims, evidence=evidence[:1]),
+    ):
+        assert grades(changed, case.replay(changed, work_limit=3))["incumbent"] == Grade.CLAIMED
+
+
+@pytest.mark.parametrize(
+    ("entry", "odd"),
+    [
+        (answer("scan", "optimal", 4999), False),
+        (answer("scan", "optimal", 3999), True),
+        (answer("scan", "feasible", 3999), True),
+        (answer("scan", "optimal", 9001), True),
+        (answer("scan", "feasible", 9001), False),
+    ],
+)
+def test_evidence_against_an_incumbent(ties: Case, entry: dict[str, Any], odd: bool) -> None:
+    found = refuted(ties.replay(incumbent(ties, 9000, 4000, evidence=(entry,))))
+    assert found == [("evidence", f"scan answered the value {entry['value']}")] * odd
+
+
+# ---------------------------------------------------------------------------------------------------- conflicts
+
+
+def violated(problem: Problem, data: Data) -> Iterator[tuple[Plan, dict[str, Any]]]:
+    """Every plan, and the constraints that it violates with the amounts by which."""
+    aimless = replace(problem, objective=replace(problem.objective, expr=checker._NOTHING))
+    offers = [[data.id(table, row) for row in data.offers(table).values()] for table in problem.choices.values()]
+    for ids in itertools.product(*offers):
+        plan = Plan.of(dict(zip(problem.choices, ids, strict=True)))
+        yield plan, {item.constraint: item.amount for item in evaluate(aimless, data, plan).violations}
+
+
+def thresholds(problem: Problem) -> list[str]:
+    return [
+        item.name
+        for item in problem.constraints
+        if isinstance(item.condition, ex.Compare)
+        if item.condition.left.type.kind == "number" and item.condition.op not in ("==", "!=")
+    ]
+
+
+def explained(problem: Problem, data: Data) -> dict[str, Any]:
+    """The true claim about the conflicts of an unsolvable task, by looking at all sets and all plans."""
+    names, plans = [item.name for item in problem.constraints], list(violated(problem, data))
+    subsets = [set(some) for size in range(len(names) + 1) for some in itertools.combinations(names, size)]
+
+    def in_order(subset: Any) -> Any:
+        return len(subset), sorted(map(names.index, subset))
+
+    apart = [subset for subset in subsets if not any(subset.isdisjoint(wrong) for _, wrong in plans)]
+    conflicts = [subset for subset in apart if not any(other < subset for other in apart)]
+    helping = {frozenset(wrong) for _, wrong in plans}
+    corrections: list[tuple[Any, int, dict[str, Any]]] = []
+    for given_up in (subset for subset in helping if not any(other < subset for other in helping)):
+        found = [(plan, wrong) for plan, wrong in plans if given_up == set(wrong)]
+        moved = False
+        for name in (name for name in thresholds(problem) if name in given_up):
+            if known := [(wrong[name], plan) for plan, wrong in found if wrong[name] is not None]:
+                amount, plan = min(known, key=lambda pair: pair[0])
+                drop = tuple(other for other in names if other in given_up - {name})
+                move = {"constraint": name, "amount": amount}
+                corrections.append((in_order(given_up), amount, {"drop": drop, "move": move, "plan": plan}))
+                moved = True
+        if not moved:
+            drop = tuple(name for name in names if name in given_up)
+            corrections.append((in_order(given_up), 0, {"drop": drop, "plan": found[0][0]}))
+    corrections.sort(key=lambda entry: entry[:2])
+    return {
+        "conflicts": tuple(tuple(sorted(item, key=names.index)) for item in sorted(conflicts, key=in_order)),
+        "corrections": tuple(correction for _, _, correction in corrections),
+        "complete": True,
+        "grade": Grade.PROVED,
+    }
+
+
+def told(case: Case, claim: dict[str, Any], **limits: Any) -> str:
+    """What the checker finds wrong with the conflicts of an unsolvable task; empty if nothing."""
+    certificate = case.certificate({**UNSOLVABLE, "conflicts": claim})
+    report = case.replay(certificate, **limits)
+    assert {name for name, _ in refuted(report)} <= {"conflicts"}
+    if not report.refuted:
+        assert states(report)["conflicts"] == "confirmed"
+        assert not wrong_grades(certificate, report)
+    return dict(refuted(report)).get("conflicts", "")
+
+
+UNSOLVABLE = {
+    "status": {"value": "unsolvable", "grade": Grade.PROVED},
+    "count": {"at_least": 0, "at_most": 0, "grade": Grade.PROVED},
+}
+ALL = {"big": "car.size >= 7", "cheap": "car.price <= 60", "electric": "car.electric"}
+TWO = (("big", "cheap"), ("big", "electric"))
+BIG: dict[str, Any] = {
+    "drop": (),
+    "move": {"constraint": "big", "amount": 3},
+    "plan": {"picks": {"car": [{"id": "car_1"}]}},
+}
+DEAR: dict[str, Any] = {
+    "drop": ("electric",),
+    "move": {"constraint": "cheap", "amount": 3000},
+    "plan": {"picks": {"car": [{"id": "car_3"}]}},
+}
+
+
+@pytest.fixture
+def conflict(world: World) -> Case:
+    return Case(world, task_on({"car": "cars"}, ALL, "minimize: car.price"))
+
+
+def why(conflicts: Any = TWO, corrections: Any = (BIG, DEAR), complete: bool = True) -> dict[str, Any]:
+    return {"conflicts": conflicts, "corrections": corrections, "complete": complete, "grade": Grade.PROVED}
+
+
+def changed(correction: dict[str, Any], move: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
+    return {**correction, **changes, **({} if move is None else {"move": {**correction["move"], **move}})}
+
+
+def plan_of(offer: str) -> dict[str, Any]:
+    return {"picks": {"car": [{"id": offer}]}}
+
+
+def test_true_conflicts_are_proved(conflict: Case) -> None:
+    claim = explained(conflict.problem, conflict.data)
+    assert claim["conflicts"] == TWO
+    assert [item["move"] for item in claim["corrections"]] == [BIG["move"], DEAR["move"]]
+    assert told(conflict, claim) == told(conflict, why()) == ""
+    assert told(conflict, why(TWO[:1], (DEAR,), complete=False)) == ""
+    assert told(conflict, why((), (), complete=False)) == ""
+
+
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        (why((("big", "cheap"), ("big", "pool"))), "[big, pool] are not names of constraints in file order, each once"),
+        (why((("cheap", "big"), TWO[1])), "[cheap, big] are not names of constraints in file order"),
+        (why((("big", "big"), *TWO)), "[big, big] are not names of constraints in file order"),
+        (why(TWO[::-1]), "the conflicts are not in order"),
+        (why((TWO[0], *TWO)), "the conflicts are not in order"),
+        (why((("big", "cheap", "electric"), TWO[0]), complete=False), "the conflicts are not in order"),
+        (
+            why((("big", "cheap", "electric"),), complete=False),
+            "[big, cheap, electric]: without cheap there is no plan",
+        ),
+        (why((("big",),), complete=False), "[big]: a plan satisfies them together"),
+        (why(((),), ()), "[]: a plan satisfies them together"),
+        (why(TWO[:1]), "there are other conflicts or corrections"),
+        (why(TWO, (BIG,)), "there are other conflicts or corrections"),
+        (why((), ()), "there are other conflicts or corrections"),
+        (why(corrections=(DEAR, BIG)), "the corrections are not in order"),
+        (why(corrections=(BIG, BIG, DEAR)), "the corrections are not in order, each once"),
+        (why(corrections=(changed(BIG, {"constraint": "pool"}), DEAR)), "'pool' is no constraint, or dropped already"),
+        (why(corrections=(BIG, changed(DEAR, drop=("cheap",)))), "'cheap' is no constraint, or dropped already"),
+        (why(corrections=(BIG, changed(DEAR, drop=("pool",)))), "[pool] are not names of constraints"),
+        (why(corrections=(changed(BIG, {"amount": 2}), DEAR)), "[big]: its plan does not miss big by 2"),
+        (why(corrections=(changed(BIG, {"amount": 2}), DEAR)), "[big]: the least amount for big is 3, not 2"),
+        (why(corrections=(changed(BIG, {"amount": 4}), DEAR)), "[big]: the least amount for big is 3, not 4"),
+        (
+            why(corrections=(BIG, changed(DEAR, plan=plan_of("car_1")))),
+            "[electric, cheap]: big: car.size is 4, under by 3",
+        ),
+        (why(corrections=(BIG, changed(DEAR, plan=plan_of("car_9")))), "car: 'car_9' is no offer of 'cars'"),
+        (why(corrections=(BIG, changed(DEAR, plan={"picks": {}}))), "car: no offers are picked, one is needed"),
+        (
+            why(corrections=(BIG, {"drop": ("cheap", "electric"), "plan": plan_of("car_3")})),
+            "[cheap, electric]: cheap can be moved; a correction that moves cheap lacks",
+        ),
+        (
+            why(corrections=(BIG, changed(DEAR, {"constraint": "electric", "amount": 1}, drop=("cheap",)))),
+            "[cheap, electric]: the least amount for electric is None, not 1; a correction that moves cheap lacks",
+        ),
+        (
+            why(TWO[:1], (changed(BIG, drop=("electric",)), DEAR), complete=False),
+            "[electric, big]: electric need not be given up",
+        ),
+        (
+            why((), ({"drop": ("big", "cheap", "electric"), "plan": plan_of("car_1")},), complete=False),
+            "[big, cheap, electric]: cheap need not be given up",
+        ),
+    ],
+)
+def test_every_changed_conflict_is_refuted(conflict: Case, claim: dict[str, Any], words: str) -> None:
+    assert words in told(conflict, claim)
+
+
+def test_conflicts_of_tasks_that_are_not_unsolvable(ties: Case) -> None:
+    claim = {"conflicts": (), "corrections": (), "complete": False, "grade": Grade.PROVED}
+    assert refuted(ties.replay(ties.certificate({**ties.claims(), "conflicts": claim}))) == [
+        ("conflicts", "a task of status solvable has none")
+    ]
+    report = ties.replay(ties.certificate({**UNSOLVABLE, "conflicts": claim}))
+    assert dict(refuted(report))["conflicts"] == "a plan satisfies all constraints"
+    unknown = {"status": {"value": "unknown", "reason": "time", "grade": Grade.CLAIMED}, "conflicts": claim}
+    evidence = ({**answer("scan", "unknown"), "reason": "time"},)
+    assert refuted(ties.replay(ties.certificate(unknown, evidence=evidence))) == [
+        ("conflicts", "a task of status unknown has none")
+    ]
+
+
+def test_an_objective_without_its_guard_plays_no_role(world: World) -> None:
+    guarded = {"guard": "known(flight.seats)", "stop": "not flight.direct"}
+    case = Case(world, task_on({"flight": "flights"}, guarded, "maximize: flight.seats"))
+    claim = explained(case.problem, case.data)
+    assert claim["conflicts"] == (("guard", "stop"),)
+    assert [item["drop"] for item in claim["corrections"]] == [("guard",), ("stop",)]
+    assert told(case, claim) == ""
+
+
+def test_a_threshold_is_moved_only_where_its_sides_are_known(world: World) -> None:
+    case = Case(
+        world,
+        task_on(
+            {"flight": "flights"}, {"stop": "not flight.direct", "seats": "flight.seats >= 1"}, "minimize: flight.price"
+        ),
+    )
+    claim = explained(case.problem, case.data)
+    assert [("move" in item, item["drop"]) for item in claim["corrections"]] == [
+        (False, ("stop",)),
+        (False, ("seats",)),
+    ]
+    assert told(case, claim) == ""
+
+
+@pytest.mark.parametrize(
+    ("condition", "amount"),
+    [
+        ("car.size > 7", 1),
+        ("car.size >= 8", 1),
+        ("4 > car.size", 1),
+        ("car.size <= 1", 3),
+        ("10 < car.size + guests", 1),
+        ("0 * car.size + guests >= 5", 2),
+        ("car.size == 6", None),
+        ("4 < car.size < 5", None),
+        ("car.size < 0 or car.electric and not car.electric", None),
+        ("max(2 * car.size, 4 - car.size) < 5", 4),
+    ],
+)
+def test_only_a_comparison_of_numbers_can_be_moved(world: World, condition: str, amount: int | None) -> None:
+    case = Case(world, task_on({"car": "cars"}, {"a": condition}, "minimize: car.price"))
+    claim = explained(case.problem, case.data)
+    (correction,) = claim["corrections"]
+    assert correction.get("move") == (None if amount is None else {"constraint": "a", "amount": amount})
+    assert claim["conflicts"] == (("a",),)
+    assert told(case, claim) == ""
+
+
+def test_a_task_without_offers_has_the_empty_conflict(tmp_path: Path) -> None:
+    case = Case(World(tmp_path, cars=[]), task_on({"car": "cars"}, ALL, "minimize: car.price"))
+    assert explained(case.problem, case.data) == why(((),), ())
+    assert told(case, why(((),), ())) == ""
+    assert "without big there is no plan either" in told(case, why((("big",),), ()))
+    assert told(case, why((), ())) == "there are other conflicts or corrections"
+
+
+def test_conflicts_within_a_scope(world: World) -> None:
+    case = Case(world, task_on({"car": "cars"}, ALL, "minimize: car.price"))
+    scope = {"constraints": ("big", "cheap"), "within": {"car": ("car_1", "car_3")}}
+    move = {"constraint": "cheap", "amount": 3000}
+    last = {"drop": (), "move": move, "plan": plan_of("car_3")}
+    for plan, words in [("car_1", []), ("car_2", ["[big]: the pick for car is not within the scope"])]:
+        claim = why(
+            (("big", "cheap"),), ({**BIG, "move": {"constraint": "big", "amount": 3}, "plan": plan_of(plan)}, last)
+        )
+        report = case.replay(case.certificate({**UNSOLVABLE, "conflicts": claim}, scope=scope))
+        assert [detail.split(";")[0] for _, detail in refuted(report)] == words
+    claim = why(TWO, (BIG, last))
+    report = case.replay(case.certificate({**UNSOLVABLE, "conflicts": claim}, scope=scope))
+    assert "[big, electric] are not names" in dict(refuted(report))["conflicts"]
+
+
+@pytest.mark.parametrize("more", [15, 16])
+def test_completeness_is_checked_for_16_names(world: World, more: int) -> None:
+    conditions = {"big": "car.size > 7"} | {f"a{at}": f"car.size > {at % 4}" for at in range(more)}
+    case = Case(world, task_on({"car": "cars"}, conditions, "minimize: car.price"))
+    correction = {"drop": (), "move": {"constraint": "big", "amount": 1}, "plan": plan_of("car_3")}
+    claim = why((("big",),), (correction,))
+    certificate = case.certificate({**UNSOLVABLE, "conflicts": claim})
+    (finding,) = (item for item in case.replay(certificate).findings if item.claim == "conflicts")
+    assert finding.state == ("confirmed" if more == 15 else "not recomputed")
+    if more == 16:
+        assert finding.detail == "whether there are others is found out for at most 16 constraints"
+        assert told(case, {**claim, "complete": False}) == ""
+        assert "not miss big by 2" in told(case, why((("big",),), (changed(correction, {"amount": 2}),)))
+
+
+def test_conflicts_beyond_the_limit_of_work(conflict: Case) -> None:
+    certificate = conflict.certificate({**UNSOLVABLE, "conflicts": why()})
+    report = conflict.replay(certificate, work_limit=2)
+    assert not report.refuted
+    (finding,) = (item for item in report.findings if item.claim == "conflicts")
+    assert (finding.state, finding.detail) == ("not recomputed", "it takes more than 2 steps")
     assert grades(certificate, report)["conflicts"] == Grade.CLAIMED
+    wrong = why(corrections=(changed(BIG, plan=plan_of("car_9")), DEAR))
+    report = conflict.replay(conflict.certificate({**UNSOLVABLE, "conflicts": wrong}), work_limit=2)
+    assert "no offer of 'cars'" in dict(refuted(report))["conflicts"]
+
+
+def test_conflicts_that_hold_prove_that_there_is_no_plan(tmp_path: Path) -> None:
+    cars = [(at, at * 37 % 11, at * 7919 % 1000, at % 3 == 0) for at in range(1, 31)]
+    conditions = {"dear": "c.price + d.price >= 100", "small": "c.size + d.size <= 9"}
+    case = Case(
+        World(tmp_path, cars=cars), task_on({"c": "cars", "d": "cars"}, conditions, "minimize: c.price - d.price")
+    )
+    claim = explained(case.problem, case.data)
+    assert recompute(case.problem, case.data, work_limit=400) is None
+    assert told(case, claim, work_limit=400) == ""
+
+
+CONDITIONS = [
+    *ATOMS,
+    "c.electric",
+    "d.size > 3",
+    "e.price <= 40",
+    "c.size + d.size > e.size + 4",
+    "d.electric and d.price < 50",
+    "c.price + d.price + e.price >= 180",
+    "min(c.size, d.size) >= max(e.size, 2)",
+    "3 >= c.size - d.size + 2 * e.size",
+    "c.size < 2 and d.size < e.size",
+    "known(d.electric) and c.price <= 30",
+]
+
+
+def random_case(folder: Path, seed: int) -> Case:
+    chance = random.Random(seed)  # noqa: S311
+    cars = [
+        (at, chance.randint(1, 5), chance.randint(1, 9) * 10, chance.choice([True, False, None])) for at in range(1, 5)
+    ]
+    choose = dict.fromkeys(chance.sample("cde", 3), "cars")
+    conditions = {f"a{at}": text for at, text in enumerate(chance.sample(CONDITIONS, chance.randint(4, 7)))}
+    return Case(World(folder, cars=cars), task_on(choose, conditions, chance.choice(GOALS)))
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_questions_about_all_sets_equal_brute_force(tmp_path: Path, seed: int) -> None:
+    case = random_case(tmp_path, seed)
+    plans = [wrong for _, wrong in violated(case.problem, case.data)]
+    names = [item.name for item in case.problem.constraints]
+    ask = checker._Questions(case.problem, case.data, {}, checker._Work(10**9))
+    assert sorted(ask.misses) == sorted(thresholds(case.problem))
+    subsets = [asked for size in range(len(names) + 1) for asked in itertools.combinations(names, size)]
+    random.Random(seed).shuffle(subsets)  # noqa: S311  what is known of one set must not depend on the order
+    for asked in subsets:
+        fitting = [wrong for wrong in plans if not wrong.keys() & set(asked)]
+        assert ask.exists(ask.mask(asked)) == bool(fitting)
+        for name in ask.misses:
+            missed = [wrong[name] for wrong in fitting if wrong.get(name) is not None]
+            if len(missed) == len(fitting):  # where a plan satisfies it too, how far it does so is not in `plans`
+                assert ask.least(ask.mask(asked), ask.misses[name]) == min(missed, default=None)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_conflicts_of_random_tasks(tmp_path: Path, seed: int) -> None:
+    case = random_case(tmp_path, seed)
+    if any(not wrong for _, wrong in violated(case.problem, case.data)):
+        assert recompute(case.problem, case.data) != Feasible((), None)
+        return
+    claim = explained(case.problem, case.data)
+    assert told(case, claim) == ""
+    conflicts, corrections = claim["conflicts"], claim["corrections"]
+    wrong: list[dict[str, Any]] = []
+    for at, names in enumerate(conflicts):
+        wrong.append(why(conflicts[:at] + conflicts[at + 1 :], corrections))
+        wrong += [why((tuple(set(names) - {name}),), (), complete=False) for name in names]
+    for at, item in enumerate(corrections):
+        before, after = corrections[:at], corrections[at + 1 :]
+        wrong.append(why(conflicts, before + after))
+        if "move" in item:
+            others = [{**item, "move": {**item["move"], "amount": item["move"]["amount"] + by}} for by in (-1, 1)]
+            given_up = sorted([*item["drop"], item["move"]["constraint"]])
+            others.append({"drop": tuple(given_up), "plan": item["plan"]})
+            wrong += [why((), (other,), complete=False) for other in others]
+    assert all(told(case, changed_claim) for changed_claim in wrong)
