@@ -2,8 +2,8 @@
 
     python benchmarks/engine_growth.py --sizes 1e3,1e4,1e5 --json benchmarks/results/engine_growth.json
 
-Two tables of n offers each are joined on a key of 114 values, under one budget, with an objective other than the budget:
-unrelated to the price, or the better the dearer, which leaves more rows that no other row dominates.
+Two tables of n offers each are joined on a key of 114 values, under one budget, with another objective: unrelated
+to the price, or the better the dearer, which leaves more rows that no other row dominates.
 Prices are whole dollars: in cents the 10^5 offers of a table are beyond what CP-SAT is trusted with, and it declines.
 Engines run in processes of their own, as in `cobench verify`; their seconds include start and building of the program.
 All that call a value optimal must give the same value, else the script ends with exit code 4 and writes nothing.
@@ -98,12 +98,11 @@ def measure(offers: int, kind: str, seconds: float) -> list[dict[str, Any]]:
     fewer = sum(len(choice) for choice in less.choices)
     best = scan.solve(less, Limits())
     results.append(measured("reduction", fewer, [(one, 0, best) for one in times]))
-    for name in ENGINES:
-        results.append(
-            measured(f"{name}, reduced", fewer, [by_engine(name, less, seconds) for _ in range(repeats)])
-        )
-    for name in ENGINES:
-        results.append(measured(name, rows, [by_engine(name, model, seconds) for _ in range(repeats)]))
+    results += [
+        measured(f"{name}, reduced", fewer, [by_engine(name, less, seconds) for _ in range(repeats)])
+        for name in ENGINES
+    ]
+    results += [measured(name, rows, [by_engine(name, model, seconds) for _ in range(repeats)]) for name in ENGINES]
     return [{"offers": offers, "objective": kind, **result} for result in results]
 
 

@@ -161,20 +161,19 @@ class _Certifying:
     def run(self, engines: Engines) -> tuple[Claims, tuple[Answer, ...]]:
         """The claims, and what each engine answered, the scan first."""
         running: list[Running] = []
-        if engines == "all":
-            self.small = reduced(self.model, self.lowered.ranks)
-            running = [Running(engine, self.small, self.left()) for engine in ENGINES]
         try:
+            if engines == "all":
+                self.small = reduced(self.model, self.lowered.ranks)
+                running.extend(Running(engine, self.small, self.left()) for engine in ENGINES)
             began = time.monotonic()
             found = scan.survey(self.model, self.left())
             scanned = Answer(SCAN, VERSION, found.outcome, time.monotonic() - began, 0)
-            claims = self._claims(found)
             answers = (scanned, *(engine.answer() for engine in running))
         finally:
             for engine in running:
                 engine.stop()
-        self._agree(answers)
-        return self._with_others(claims, answers), answers
+        self._agree(answers)  # before anything is built on what the scan says
+        return self._with_others(self._claims(found), answers), answers
 
     def _claims(self, found: Survey) -> Claims:
         """What the scan found."""

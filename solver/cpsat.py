@@ -67,7 +67,8 @@ def _solved(model: Model, built: Program, limits: Limits) -> Outcome:
     response = solver.solve(proto)
     if response.status == helper.CpSolverStatus.INFEASIBLE:
         return Outcome(Status.INFEASIBLE)
-    reason = Reason.TIME if limits.seconds is not None and response.wall_time >= limits.seconds else Reason.WORK
+    # It stops a moment before its time is over, so only its own measure of work tells the two limits apart.
+    reason = Reason.WORK if response.deterministic_time >= DETERMINISTIC_LIMIT else Reason.TIME
     if response.status not in (helper.CpSolverStatus.OPTIMAL, helper.CpSolverStatus.FEASIBLE):
         return Outcome(Status.UNKNOWN, reason=reason)
     # Values after any other status are garbage, so they are read only here.

@@ -1,4 +1,4 @@
-"""Why a task has no plan: every minimal conflict and correction against trying all plans, applied to the YAML, and checked."""
+"""Why a task has no plan: conflicts and corrections against trying all plans, applied to the YAML, and checked."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def least(family: Any) -> set[Names]:
 
 
 def random_truth(seed: int) -> Truth:
-    return Truth(Conflicting(random.Random(seed)).model())
+    return Truth(Conflicting(random.Random(seed)).model())  # noqa: S311
 
 
 def conflicts_of(found: Explanation) -> set[Names]:
@@ -159,7 +159,7 @@ def test_a_correction_is_enough_and_nothing_less_is(seed: int) -> None:
 
 
 def order_of(item: Correction) -> tuple[Any, ...]:
-    given_up = sorted({*item.drop, *({item.move} - {None})})
+    given_up = sorted({*item.drop, *([] if item.move is None else [item.move])})
     return len(given_up), given_up, item.amount
 
 
@@ -173,7 +173,7 @@ def test_the_order_is_fewest_names_then_file_order_then_least_amount(seed: int) 
 @given(st.integers(0, 2**32), st.floats(0.02, 0.6))
 def test_unknown_probe_keeps_member(seed: int, often: float) -> None:
     """A scan that often does not know: fewer conflicts and corrections, each of them true, and not called complete."""
-    truth, rng, silent = random_truth(seed), random.Random(seed), 0
+    truth, rng, silent = random_truth(seed), random.Random(seed), 0  # noqa: S311
     right = scan.solve
 
     def solve(model: Model, limits: Limits) -> Outcome:
@@ -322,7 +322,7 @@ def test_a_correction_applied_to_the_file_makes_the_task_solvable(name: str) -> 
         short = [*less, *(applied(text, part) for part in fewer if part.drop or part.move)]
         assert all(certified(other).claims.status.value == "unsolvable" for other in short)
         lines.append(f"  {in_words(item):60} solvable; {len(short)} with less: unsolvable")
-    print(f"{name}: {len(claim.conflicts)} conflicts\n" + "\n".join(lines))
+    print(f"{name}: {len(claim.conflicts)} conflicts\n" + "\n".join(lines))  # noqa: T201
 
 
 @every_text
@@ -330,7 +330,9 @@ def test_a_witness_satisfies_what_is_kept(name: str) -> None:
     text = TEXTS[name]
     for item in explained(certified(text)).corrections:
         there = certify(
-            parse_task(applied(text, item)), MINI, within={choice: [row.id for row in rows] for choice, rows in item.plan.picks.items()}
+            parse_task(applied(text, item)),
+            MINI,
+            within={choice: [row.id for row in rows] for choice, rows in item.plan.picks.items()},
         )
         assert there.claims.status.value == "solvable"
 
@@ -349,9 +351,7 @@ def test_explain_names_and_amounts(tmp_path: Path, capsys: pytest.CaptureFixture
     """The amount is what the cheapest plan costs without the budget, less the budget."""
     (file,) = (path for name, path in FILES.items() if name.startswith("parks-1-08"))
     text = file.read_text("utf-8")
-    optimum = certify(
-        parse_task(text), MINI, constraints=["park", "weekend", "pool", "rating", "near"]
-    ).claims.optimum
+    optimum = certify(parse_task(text), MINI, constraints=["park", "weekend", "pool", "rating", "near"]).claims.optimum
     assert optimum is not None
     amount = narrow(optimum.value) - 40_000
     claim = explained(certified(text))
@@ -377,6 +377,7 @@ def test_nothing_helps_a_task_without_offers() -> None:
 
 
 # ------------------------------------------------------------------------------------------------------- the checker
+
 
 @dataclass(frozen=True)
 class Checked:
@@ -419,7 +420,8 @@ def test_the_checker_confirms_conflicts(name: str) -> None:
 def test_a_claim_that_says_less_and_does_not_call_it_complete_holds(name: str) -> None:
     claim = checked(name).claim
     for less in (
-        {}, {"conflicts": claim.conflicts[1:]}, {"corrections": claim.corrections[:-1]}, {"conflicts": (), "corrections": ()}
+        {}, {"conflicts": claim.conflicts[1:]}, {"corrections": claim.corrections[:-1]},
+        {"conflicts": (), "corrections": ()},
     ):  # fmt: skip
         assert not checked(name).refutes(claim.model_copy(update={**less, "complete": False}))
 
@@ -470,9 +472,9 @@ def test_the_checker_refutes_other_conflicts(name: str) -> None:
     names = [item.name for item in checked(name).problem.constraints]
     wrongs = list(changes(checked(name).claim, names))
     if not THOROUGH:
-        wrongs = random.Random(0).sample(wrongs, min(60, len(wrongs)))
+        wrongs = random.Random(0).sample(wrongs, min(60, len(wrongs)))  # noqa: S311
     passed = [what for what, wrong in wrongs if not checked(name).refutes(wrong)]
-    print(f"{name}: {len(wrongs)} wrong claims")
+    print(f"{name}: {len(wrongs)} wrong claims")  # noqa: T201
     assert len(wrongs) > 20
     assert not passed
 
@@ -503,7 +505,9 @@ def test_conflicts_of_random_tasks(case: Case) -> None:
         event(f"{len(claim.conflicts)} conflicts, {len(claim.corrections)} corrections")
         assert claim.complete
         assert {frozenset(item) for item in claim.conflicts} == least(s for s in subsets if not solvable[s])
-        assert {frozenset(given_up(item)) for item in claim.corrections} == least(s for s in subsets if solvable[frozenset(names) - s])
+        assert {frozenset(given_up(item)) for item in claim.corrections} == least(
+            s for s in subsets if solvable[frozenset(names) - s]
+        )
         report = at.replay(certificate)
         assert not report.refuted
         assert report.confirmed("conflicts")

