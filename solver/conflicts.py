@@ -62,7 +62,9 @@ def explain(model: Model, limits: Limits) -> Explanation:
         complete = False
     conflicts = sorted(tuple(sorted(names)) for names in search.conflicts)
     conflicts.sort(key=len)
-    corrections.sort(key=lambda item: (len(item.drop) + (item.move is not None), _file_order(item), item.amount))
+    corrections.sort(
+        key=lambda item: (len(item.drop) + (item.move is not None), _file_order(item), item.amount, item.move or 0)
+    )
     return Explanation(tuple(conflicts), tuple(corrections), complete)
 
 

@@ -1,7 +1,7 @@
 """MIP through PuLP and HiGHS as a cross-checking engine: floating point, so its word is corroboration only.
 
-Gaps are zero and the primal tolerance is 1e-10: with the defaults plans broke a budget of $100,000 by a cent. Integrality
-has 1e-7: with 1e-10 there, too, HiGHS 1.16 proved worse plans optimal in 2 of 100 models with cents at that scale. A plan
+Gaps are zero and the primal tolerance is 1e-10: with the defaults plans broke a budget of $100,000 by a cent. For whole
+numbers it is 1e-7: with 1e-10 HiGHS 1.16 proved worse plans optimal in 2 of 100 models with cents at that scale. A plan
 is rounded and evaluated again in integers; one that fails is cut off and the program solved again, three times at most.
 PuLP's `status` calls a time-out Optimal (https://github.com/coin-or/pulp/issues/649), so only `sol_status` is read.
 """

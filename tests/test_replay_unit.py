@@ -16,9 +16,12 @@ from cobench.schemas.certificate import Certificate, Grade, read_certificate
 from cobench.schemas.errors import TableError
 from cobench.schemas.plan import Plan
 from cobench.schemas.problem import Problem
+from cobench.solver import recompute as whole
+from cobench.solver import recompute_conflicts as disputed
 from cobench.solver import replay as checker
 from cobench.solver.check import Data, evaluate
-from cobench.solver.replay import Feasible, Report, grades, recompute, replay, wrong_grades
+from cobench.solver.recompute import Feasible, recompute
+from cobench.solver.replay import Report, grades, replay, wrong_grades
 
 from .test_check_unit import BOTH, TASK, World, task_on
 
@@ -688,7 +691,7 @@ def test_evidence_against_an_incumbent(ties: Case, entry: dict[str, Any], odd: b
 
 def violated(problem: Problem, data: Data) -> Iterator[tuple[Plan, dict[str, Any]]]:
     """Every plan, and the constraints that it violates with the amounts by which."""
-    aimless = replace(problem, objective=replace(problem.objective, expr=checker._NOTHING))
+    aimless = replace(problem, objective=replace(problem.objective, expr=disputed._NOTHING))
     offers = [[data.id(table, row) for row in data.offers(table).values()] for table in problem.choices.values()]
     for ids in itertools.product(*offers):
         plan = Plan.of(dict(zip(problem.choices, ids, strict=True)))
@@ -1001,7 +1004,7 @@ def test_questions_about_all_sets_equal_brute_force(tmp_path: Path, seed: int) -
     case = random_case(tmp_path, seed)
     plans = [wrong for _, wrong in violated(case.problem, case.data)]
     names = [item.name for item in case.problem.constraints]
-    ask = checker._Questions(case.problem, case.data, {}, checker._Work(10**9))
+    ask = disputed._Questions(case.problem, case.data, {}, whole.Work(10**9))
     assert sorted(ask.misses) == sorted(thresholds(case.problem))
     subsets = [asked for size in range(len(names) + 1) for asked in itertools.combinations(names, size)]
     random.Random(seed).shuffle(subsets)  # noqa: S311  what is known of one set must not depend on the order

@@ -268,7 +268,7 @@ INVALID: list[tuple[str, str, str, Callable[[Json], None]]] = [
     ("count", "wider-scope", "scope", drop("scope", "within")),
     ("count", "scope-with-more-constraints", "scope", put("scope", "constraints", ["sea", "way", "day"])),
     ("count", "scope-with-fewer-constraints", "scope", put("scope", "constraints", ["way"])),
-    ("count", "scope-without-constraints", "scope", put("scope", "constraints", [])),
+    ("dataset", "scope-without-constraints", "scope", put("scope", "constraints", [])),
     ("optimum", "outside-the-scope", "scope", put("scope", "within", "room", ["room_a1_1", "room_a2_2", "room_b1_2"])),
     ("evidence", "engine-found-better", "cheapest", put("evidence", 0, "value", 8999)),
     ("evidence", "engine-counted-otherwise", "cheapest", put("evidence", 0, "count", 9)),
