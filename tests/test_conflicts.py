@@ -274,9 +274,8 @@ def moved(text: str, name: str, amount: int, scale: int) -> str:
         literal, digits = match[3], len(str(scale)) - 1
         steps = int(literal.replace(".", "").ljust(len(literal.partition(".")[0]) + digits, "0"))
         steps += amount if match[2].startswith("<") else -amount
-        assert steps >= 0
-        whole, part = divmod(steps, scale)
-        return f"{match[1]}{match[2]} {whole}" + (f".{part:0{digits}}" if digits else "")
+        whole, part = divmod(abs(steps), scale)
+        return f"{match[1]}{match[2]} {'-' if steps < 0 else ''}{whole}" + (f".{part:0{digits}}" if digits else "")
 
     changed, times = re.subn(
         rf"(^  {name}:(?:\n    require:)? .*)(<=|>=|<|>) (\d+(?:\.\d+)?)$", rewritten, text, flags=re.MULTILINE

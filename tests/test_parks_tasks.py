@@ -265,7 +265,7 @@ DATES = {
     "weekdays of the flights": r"weekday\(flight\.departs_on\) == ",
     "permit inside the stay": r"permit\.starts_on > hotel\.check_in and permit\.ends_on < hotel\.check_out",
     "stay after the permit": r"hotel\.check_in == permit\.ends_on",
-    "stay around the permit": r"days_between\(hotel\.check_in, permit\.starts_on\) == 1 and days_between\(permit\.ends_on, ",
+    "stay around the permit": r"days_between\(hotel\.check_in, permit\.starts_on\) == 1 and days_between\(permit\.ends",
     "flight before the permit": r"days_between\(flight\.departs_on, permit\.starts_on\) in ",
 }
 KINDS = {
