@@ -74,9 +74,10 @@ def without(model: Model, correction: Correction) -> Model:
     kept = [number for number in range(len(model.names)) if number not in given_up]
     if correction.move is None:
         return model.kept(kept)
-    threshold = model.thresholds[correction.move]
-    known = {choice: np.flatnonzero(flags) for choice, flags in threshold.known.items()}
-    return replace(model, objective=threshold.linear, maximize=False).kept(kept, known)
+    known = model.thresholds[correction.move].known
+    rest = model.kept(kept, {choice: np.flatnonzero(flags) for choice, flags in known.items()})
+    threshold = rest.thresholds[correction.move]
+    return replace(rest, objective=threshold.linear, maximize=False, tables=(*rest.tables, *threshold.tables))
 
 
 def _file_order(item: Correction) -> tuple[int, ...]:

@@ -124,14 +124,10 @@ class _Lowering:
         node = constraint.condition
         if not isinstance(node, ex.Compare) or node.op in ("==", "!=") or node.left.type.kind != "number":
             return
-        known = {choice: np.ones(len(offer.rows), np.bool_) for choice, offer in enumerate(self.offers)}
-        try:
-            linear = _Conjunct(self, None, constraint.text, known).linear(
-                node.left, *_AT_MOST_ZERO[node.op][0], node.right
-            )
-        except (_Partial, OverflowRisk):  # then there is no amount to tell, but the constraint stands
-            return
-        self.thresholds[number] = Threshold(linear, known)
+        known = _Known({choice: np.ones(len(offer.rows), np.bool_) for choice, offer in enumerate(self.offers)})
+        sign, strict = _AT_MOST_ZERO[node.op][0]
+        linear = _Conjunct(self, None, constraint.text, known).linear(node.left, sign, strict, node.right)
+        self.thresholds[number] = Threshold(linear, known.rows, tuple(known.tables))
 
     def evaluate(self, node: Expr, choice: int, text: ExpressionText) -> Values:
         """A single-choice expression over the offers of that choice."""
@@ -156,8 +152,12 @@ class _Lowering:
         self.satisfied[choice][rows] &= np.uint64(~(1 << constraint) & (2**64 - 1))
 
 
-class _Partial(Exception):
-    """A sum is unknown for some combinations of rows, so no single row can be blamed."""
+@dataclass(slots=True)
+class _Known:
+    """Where the parts of a sum are known: rows of each choice, and combinations of several."""
+
+    rows: dict[int, Bools]
+    tables: list[Table] = field(default_factory=list[Table])
 
 
 @dataclass(slots=True)
@@ -173,7 +173,7 @@ class _Conjunct:
     """Lowers a conjunct of constraint number `constraint`; or a sum on its own (None), `known` says where it is."""
 
     def __init__(
-        self, lowering: _Lowering, constraint: int | None, text: ExpressionText, known: dict[int, Bools] | None = None
+        self, lowering: _Lowering, constraint: int | None, text: ExpressionText, known: _Known | None = None
     ) -> None:
         self.lowering, self.constraint, self.text, self.known = lowering, constraint, text, known
 
@@ -193,7 +193,7 @@ class _Conjunct:
         if self.constraint is not None:
             self.lowering.forbid(choice, self.constraint, rows)
         if self.known is not None:
-            self.known[choice] &= ~rows
+            self.known.rows[choice] &= ~rows
 
     def _evaluate(self, node: Expr, choice: int) -> Values:
         return self.lowering.evaluate(node, choice, self.text)
@@ -303,11 +303,13 @@ class _Conjunct:
         """A number that depends on few distinct values of several choices; combinations without one are forbidden."""
         choices, codes, values = self._over_codes(node)
         if values.null is not None:
+            allowed = ~values.null.reshape([number for _, number in codes])
+            number = -1 if self.constraint is None else self.constraint
+            table = Table(number, choices, tuple(code for code, _ in codes), allowed)
             if self.known is not None:
-                raise _Partial
-            if self.constraint is not None:
-                allowed = ~values.null.reshape([number for _, number in codes])
-                self.lowering.tables.append(Table(self.constraint, choices, tuple(code for code, _ in codes), allowed))
+                self.known.tables.append(table)
+            elif self.constraint is not None:
+                self.lowering.tables.append(table)
             values = integers(np.where(values.null, 0, values.data))
         wide = max(abs(values.low), abs(values.high)) * abs(factor)
         scaled = values.data * factor if wide < 2**62 else None

@@ -115,13 +115,15 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A constraint that is one comparison of numbers: it holds where `linear <= 0` and every part is `known`.
+    """A constraint that is one comparison of numbers: it holds where `linear <= 0` and all parts are known.
 
-    `linear` above zero is by how much the threshold would have to move. `known[c]: bool[n]`.
+    `linear` above zero is by how much the threshold would have to move. Parts are known for rows in `known[c]: bool[n]`,
+    as far as choice c goes, and where every table in `tables` allows the combination.
     """
 
     linear: Linear
     known: Mapping[int, Bools]
+    tables: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +173,11 @@ class Model:
         def codes(part: Link | Table) -> tuple[Ints, ...]:
             return tuple(code[taken[choice]] for choice, code in zip(part.choices, part.codes, strict=True))
 
+        def threshold(item: Threshold) -> Threshold:
+            known = {choice: flags[taken[choice]] for choice, flags in item.known.items()}
+            tables = tuple(replace(table, codes=codes(table)) for table in item.tables)
+            return Threshold(item.linear.taken(taken), known, tables)
+
         choices = tuple(
             replace(choice, rows=choice.rows[taken[number]], satisfied=choice.satisfied[taken[number]])
             for number, choice in enumerate(self.choices)
@@ -178,10 +185,6 @@ class Model:
         links = (Link(part.constraint, part.choices, codes(part)) for part in self.links if part.constraint in wanted)  # type: ignore[arg-type]
         tables = (replace(part, codes=codes(part)) for part in self.tables if part.constraint in wanted)
         rows = (Row(row.constraint, row.linear.taken(taken)) for row in self.rows if row.constraint in wanted)
-        thresholds = {
-            number: Threshold(item.linear.taken(taken), {c: known[taken[c]] for c, known in item.known.items()})
-            for number, item in self.thresholds.items()
-        }
         return replace(
             self,
             choices=choices,
@@ -189,7 +192,7 @@ class Model:
             links=tuple(links),
             tables=tuple(tables),
             objective=self.objective.taken(taken),
-            thresholds=thresholds,
+            thresholds={number: threshold(item) for number, item in self.thresholds.items()},
         )
 
     def feasible(self, picked: tuple[int, ...], constraints: Iterable[int]) -> bool:

@@ -510,3 +510,17 @@ def test_conflicts_of_random_tasks(case: Case) -> None:
         report = at.replay(certificate)
         assert not report.refuted
         assert report.confirmed("conflicts")
+
+
+def test_a_number_looked_up_across_choices_can_be_moved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The least amount counts only pairs for which the relation has a number; engine and checker once differed on it."""
+    task = tmp_path / "far.yaml"
+    task.write_text(
+        "cobench: 1\nid: far\ndataset: parks\ngiven:\n  guests: 2\nchoose:\n  hotel: stays\n  flight: round_trips\n"
+        'constraints:\n  park: hotel.park == "Death Valley"\n'
+        "  drive: drive_minutes(flight.destination, hotel.park) <= 100\n"
+        "minimize: hotel.total_price\nexpect: unsolvable\n",
+        encoding="utf-8",
+    )
+    assert run(["verify", str(task), "--out", str(tmp_path / "out"), "--engines", "scan"]) == 0
+    assert "raise drive by 28 min" in capsys.readouterr().out
