@@ -513,7 +513,7 @@ def test_conflicts_of_random_tasks(case: Case) -> None:
 
 
 def test_a_number_looked_up_across_choices_can_be_moved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The least amount counts only pairs for which the relation has a number; engine and checker once differed on it."""
+    """The least amount counts only pairs for which the relation has a number; engine and checker once differed."""
     task = tmp_path / "far.yaml"
     task.write_text(
         "cobench: 1\nid: far\ndataset: parks\ngiven:\n  guests: 2\nchoose:\n  hotel: stays\n  flight: round_trips\n"
