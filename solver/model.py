@@ -117,7 +117,7 @@ class Table:
 class Threshold:
     """A constraint that is one comparison of numbers: it holds where `linear <= 0` and all parts are known.
 
-    `linear` above zero is by how much the threshold would have to move. Parts are known for rows in `known[c]: bool[n]`,
+    `linear` above zero is by how far the threshold would have to move. Parts are known for rows in `known[c]: bool[n]`
     as far as choice c goes, and where every table in `tables` allows the combination.
     """
 
