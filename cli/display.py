@@ -16,6 +16,7 @@ from ..schemas.canonical import narrow
 from ..schemas.certificate import Certificate, ConflictsClaim, Grade, Move, distribution_pairs
 from ..schemas.expression import Compare, Literal
 from ..schemas.units import Type, format_decimal, format_value
+from ..solver.rank import in_top
 from .common import console
 
 if TYPE_CHECKING:
@@ -214,6 +215,8 @@ def print_verdict(verdict: Verdict, problem: Problem) -> None:
         others = f", shared by {tied:,} plans" if tied > 1 else ""
         table.add_row("rank", f"{better + 1:,} of {total:,}{others}")
         table.add_row("better plans", f"{better:,} ({percent(Fraction(better, total))} of all feasible ones)")
+        best = next((part for part in (1, 5, 10, 20, 50) if in_top(verdict.standing, part)), 100)
+        table.add_row("among", f"the best {best} %")
     if table.row_count:
         out.print(table)
 
