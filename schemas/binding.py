@@ -11,7 +11,7 @@ from . import expression as ex
 from .errors import ExpressionError, did_you_mean
 from .expression import Expr, choices_of
 from .syntax import ExpressionText, Span, Syntax
-from .units import BOOL, COUNT, WEEKDAY, Type, format_decimal, parse_date, parse_time
+from .units import BOOL, COUNT, DATE, WEEKDAY, Type, format_decimal, parse_date, parse_time
 
 FUNCTIONS = ("abs", "ceil", "count", "day", "days_between", "floor", "known", "max", "min", "weekday")
 AGGREGATES = ("all", "any", "count", "distinct", "max", "min", "sum")
@@ -379,7 +379,7 @@ class _Binder:
     def _date(self, tree: Syntax) -> Expr:
         part = self.read(tree)
         if isinstance(part, _Text):
-            return self.literal(part, Type("date"))
+            return self.literal(part, DATE)
         if isinstance(part, _Bare) or part.type.kind != "date":
             raise self.fail("a date is needed here", part.span)
         return part
