@@ -56,7 +56,7 @@ class Verification:
         if claims.status.value == "solvable" and not proved and not (expected and expected.unsolvable):
             return "the optimum"
         counted = claims.count is not None and claims.count.at_least == claims.count.at_most
-        if expected is not None and expected.count is not None and not counted:
+        if not counted and not (expected and expected.unsolvable):
             return "the number of plans"
         return ""
 
@@ -95,13 +95,13 @@ class Verification:
 
 
 def verify(
-    task: Path | TaskFile,
+    task: str | Path | TaskFile,
     data: str | Path | Dataset | None = None,
     limits: Limits | None = None,
     engines: Engines = "all",
     step: Step | None = None,
 ) -> Verification:
-    """Certifies a task and has the checker replay the certificate.
+    """Certifies a task (a path or a loaded one) and has the checker replay the certificate.
 
     `engines`: the scan alone, or all, which must agree (else Disagreement). `data`: a bundled name, a folder, or an
     open dataset; by default what the task names, relative to its file. `step` is told what begins. Raises InputError
@@ -109,7 +109,7 @@ def verify(
     """
     seconds: dict[str, float] = {}
     tell = step or (lambda _: None)
-    file = load_task(task) if isinstance(task, Path) else task
+    file = task if isinstance(task, TaskFile) else load_task(Path(task))
     dataset = data_of(file, data)
     problem = pose(file, dataset.manifest)
     tell("certifying")

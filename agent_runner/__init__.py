@@ -1,1 +1,1 @@
-"""Agents at work on tasks: the episode loop, the tools they call, and how their plans are scored."""
+"""Agents at work on tasks: how their plans are scored."""

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from ..schemas.canonical import narrow, wide
-from ..schemas.certificate import Certificate
-from ..schemas.errors import InputError, InputErrors
+from ..schemas.certificate import Certificate, IncumbentClaim, distribution_pairs
+from ..schemas.errors import Disagreement, InputError, InputErrors
 from ..schemas.plan import Plan, Refusal, parse_plan
 from ..schemas.problem import Problem
+from ..schemas.source import MAX_BYTES
 from ..schemas.verdict import Standing, Verdict, VerdictKind
 from ..solver.check import Data, evaluate
 from ..solver.rank import standing
@@ -21,6 +22,8 @@ def score_text(
     text: str, name: str, problem: Problem, data: Data, certificate: Certificate, ranker: Ranker | None = None
 ) -> Verdict:
     """The verdict on what an agent wrote; `name` stands for the file in reasons. Never raises for a bad submission."""
+    if len(text) > MAX_BYTES:
+        return Verdict(task=problem.id, kind=VerdictKind.UNPARSABLE, reason="the submission is larger than 1 MiB")
     try:
         submission = parse_plan(text, name)
     except (InputError, InputErrors) as fault:
@@ -39,6 +42,8 @@ def score(
 
     The plan is evaluated on the tables themselves; prices and totals that a submission may state are never read. The
     standing comes from the certificate's distribution, else from `ranker` (value to standing), else it is absent.
+    Optimum and counts are the certificate's word (`cobench check` recomputes them); Disagreement is raised when a
+    feasible plan shows that it is wrong.
     """
     if submission is None:
         return Verdict(task=problem.id, kind=VerdictKind.NO_ANSWER, reason="the submission is empty")
@@ -59,12 +64,14 @@ def score(
             unit=unit,
             scale=scale,
         )
+    _consistent(problem, certificate, value)
     place = standing(certificate, value) or (ranker(value) if ranker is not None else None)
-    if certificate.claims.optimum is None:
+    best_known = certificate.claims.optimum or certificate.claims.incumbent
+    if best_known is None or (isinstance(best_known, IncumbentClaim) and best_known.value != best_known.bound):
         return Verdict(
             task=problem.id, kind=VerdictKind.FEASIBLE, value=wide(value), standing=place, unit=unit, scale=scale
         )
-    best = narrow(certificate.claims.optimum.value)
+    best = narrow(best_known.value)
     gap = abs(value - best)
     return Verdict(
         task=problem.id,
@@ -77,6 +84,21 @@ def score(
         unit=unit,
         scale=scale,
     )
+
+
+def _consistent(problem: Problem, certificate: Certificate, value: int) -> None:
+    """Raises Disagreement when a feasible plan of this value shows that the certificate is wrong."""
+    claims = certificate.claims
+    sign = -1 if problem.objective.maximize else 1
+    wrong = ""
+    if claims.status.value == "unsolvable":
+        wrong = "it says that there is no plan"
+    elif claims.optimum is not None and sign * value < sign * narrow(claims.optimum.value):
+        wrong = f"it says that {claims.optimum.value} is the best value, and the plan has {value}"
+    elif claims.distribution is not None and value not in dict(distribution_pairs(claims.distribution)):
+        wrong = f"it says that no plan has the value {value}"
+    if wrong:
+        raise Disagreement(f"error: a feasible plan contradicts the certificate of {problem.id}: {wrong}")
 
 
 def _refusal(problem: Problem, certificate: Certificate) -> Verdict:

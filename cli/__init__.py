@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -13,6 +14,7 @@ from click.exceptions import Exit
 from ..schemas.errors import CobenchError
 from ..schemas.version import VERSION
 from .certificates import check
+from .common import internal_error
 from .data import data
 from .files import completion, init, schema
 from .plans import score, solve
@@ -38,7 +40,7 @@ def cobench() -> None:
     cobench score task.yaml plan.yaml       how good is this plan, exactly
 
     Exit codes: 0 as expected; 1 verified, but not as expected; 2 usage or invalid file; 3 undecided;
-    4 engines or checker disagree; 130 interrupted.
+    4 engines or checker disagree; 70 a fault of cobench itself; 130 interrupted.
     """
 
 
@@ -53,6 +55,7 @@ def main(args: Sequence[str] | None = None) -> None:
 
 def run(args: Sequence[str] | None = None) -> int:
     """Runs the command line and returns its exit code."""
+    _prepare_streams()
     try:
         result = cobench.main(args=list(args) if args is not None else None, prog_name="cobench", standalone_mode=False)
         sys.stdout.flush()
@@ -77,7 +80,20 @@ def run(args: Sequence[str] | None = None) -> int:
     except MemoryError:
         print("error: out of memory", file=sys.stderr)
         return 3
+    except Exception as fault:  # noqa: BLE001 - a fault of cobench itself must not look like a verdict
+        return internal_error(fault)
     return int(result or 0)
+
+
+def _prepare_streams() -> None:
+    """Output may be closed, or not know our characters; neither is a reason to fail."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - stays open as long as we run
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _broken_pipe() -> int:

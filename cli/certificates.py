@@ -27,7 +27,7 @@ def check(certificates: tuple[str, ...], task: Path | None, data: str | None, as
     """Recompute the claims of certificates, using no solver and nothing that made them.
 
     CERT is a certificate, a folder of them, or a glob. Exit code 2: malformed, altered, or about another task or other
-    data; 4: a claim is wrong.
+    data; 4: a claim is wrong; 3: nothing is wrong, but a claim is too large to be recomputed.
 
     \b
     cobench check certificates
@@ -35,48 +35,45 @@ def check(certificates: tuple[str, ...], task: Path | None, data: str | None, as
     """
     files = find_files(certificates, (".cert.json",), "certificates (*.cert.json)")
     codes: list[int] = []
-    with progress(len(files), quiet) as shown:
-        for path in files:
-            shown.begin(f"{path.name}: checking")
-            try:
-                wrong, grades = _check(path, task, data)
-                code = 0 if not wrong else 2 if any(claim in BINDING for claim, _ in wrong) else 4
-                codes.append(code)
-                if as_json:
-                    refuted = [f"{claim}: {detail}" for claim, detail in wrong]
-                    print_json(
-                        {
-                            "certificate": str(path),
-                            "accepted": not wrong,
-                            "exit": code,
-                            "refuted": refuted,
-                            "grades": grades,
-                        }
-                    )
-                else:
-                    said = ", ".join(f"{claim} {grade}" for claim, grade in grades.items())
-                    click.echo(f"{path}: " + ("refused" if wrong else f"accepted ({said})"))
-                    for claim, detail in wrong:
-                        click.echo(f"  {claim}: {detail}")
-            except CobenchError as fault:
-                codes.append(fault.exit_code)
-                if as_json:
-                    print_json(
-                        {
-                            "certificate": str(path),
-                            "accepted": False,
-                            "exit": fault.exit_code,
-                            "errors": error_texts(fault),
-                        }
-                    )
-                else:
-                    click.echo(str(fault), err=True)
-            shown.advance()
+    for number, path in enumerate(files, 1):
+        place = f"{number}/{len(files)} " if len(files) > 1 else ""
+        try:
+            with progress(quiet) as shown:
+                shown.begin(f"{place}{path.name}: checking")
+                wrong, open_claims, grades = _check(path, task, data)
+        except CobenchError as fault:
+            codes.append(fault.exit_code)
+            if as_json:
+                errors = error_texts(fault)
+                print_json({"certificate": str(path), "accepted": False, "exit": fault.exit_code, "errors": errors})
+            else:
+                click.echo(str(fault), err=True)
+            continue
+        code = 3 if open_claims else 0
+        if wrong:
+            code = 2 if any(claim in BINDING for claim, _ in wrong) else 4
+        codes.append(code)
+        if as_json:
+            refuted = [f"{claim}: {detail}" for claim, detail in wrong]
+            found = {"certificate": str(path), "accepted": code == 0, "exit": code, "refuted": refuted}
+            print_json({**found, "not_recomputed": [claim for claim, _ in open_claims], "grades": grades})
+        else:
+            said = ", ".join(f"{claim} {grade}" for claim, grade in grades.items())
+            word = "refused" if wrong else "not recomputed" if open_claims else "accepted"
+            click.echo(f"{path}: {word}" + ("" if wrong else f" ({said})"))
+            for claim, detail in wrong or open_claims:
+                click.echo(f"  {claim}: {detail}")
     return worst(codes)
 
 
-def _check(path: Path, task: Path | None, data: str | None) -> tuple[list[tuple[str, str]], dict[str, str]]:
-    """What is wrong with a certificate, as (claim, detail), and the grades that it states."""
+_Said = list[tuple[str, str]]
+
+
+def _check(path: Path, task: Path | None, data: str | None) -> tuple[_Said, _Said, dict[str, str]]:
+    """What is wrong with a certificate and what could not be recomputed, as (claim, detail), and the grades it states.
+
+    The evidence in it is only its author's word, so nothing is accepted for that alone.
+    """
     from ..schemas.certificate import read_certificate
     from ..schemas.problem import pose
     from ..schemas.task import load_task
@@ -91,7 +88,9 @@ def _check(path: Path, task: Path | None, data: str | None) -> tuple[list[tuple[
     wrong = [(finding.claim, finding.detail) for finding in report.refuted]
     if not wrong:
         wrong = [(finding.claim, finding.detail) for finding in wrong_grades(certificate, report)]
-    return wrong, {name: grade.value for name, grade in certificate.claims.graded().items()}
+    left = [(item.claim, item.detail) for item in report.findings if item.state == "not recomputed"]
+    undecided = left if certificate.claims.status.value != "unknown" else []
+    return wrong, undecided, {name: grade.value for name, grade in certificate.claims.graded().items()}
 
 
 def _read(path: Path) -> bytes:
@@ -106,7 +105,7 @@ def _run_file(path: Path) -> dict[str, str]:
     beside = path.with_name(path.name.removesuffix(".cert.json") + ".run.json")
     try:
         value = json.loads(beside.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return {key: item for key, item in value.items() if isinstance(item, str)} if isinstance(value, dict) else {}
 

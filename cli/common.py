@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import glob
 import json
+import os
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +21,7 @@ from ..schemas.errors import CobenchError, InputErrors
 if TYPE_CHECKING:
     from rich.console import Console
 
-SEVERITY = (0, 3, 1, 4, 2)  # of exit codes, worst last
+SEVERITY = (0, 3, 1, 4, 2, 70)  # of exit codes, worst last
 
 
 def worst(codes: Iterable[int]) -> int:
@@ -65,10 +67,13 @@ def console(stderr: bool = False) -> Console:
 
 
 class Progress:
-    """Tells on stderr what is going on, once it takes more than a second: a spinner, or a line now and then."""
+    """Tells on stderr what is going on, once it takes more than a second: a spinner, or a line now and then.
 
-    def __init__(self, total: int, quiet: bool) -> None:
-        self._total, self._quiet, self._done = total, quiet, 0
+    Nothing may be printed while it runs; it leaves nothing behind.
+    """
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
         self._text, self._end = "", threading.Event()
         self._thread = threading.Thread(target=self._show, daemon=True)
 
@@ -76,24 +81,17 @@ class Progress:
         """A new step begins."""
         self._text = what
 
-    def advance(self) -> None:
-        """One more of the total is done."""
-        self._done += 1
-
-    def _line(self) -> str:
-        return f"{self._done}/{self._total} {self._text}" if self._total > 1 else self._text
-
     def _show(self) -> None:
         if self._end.wait(1.0):
             return
         if not sys.stderr.isatty():
             started = time.monotonic()
             while not self._end.wait(10.0):
-                print(f"{self._line()} ({time.monotonic() - started:.0f} s)", file=sys.stderr, flush=True)
+                print(f"{self._text} ({time.monotonic() - started:.0f} s)", file=sys.stderr, flush=True)
             return
-        with console(stderr=True).status(self._line()) as status:
+        with console(stderr=True).status(self._text) as status:
             while not self._end.wait(0.2):
-                status.update(self._line())
+                status.update(self._text)
 
     def start(self) -> None:
         """Begins to watch the clock."""
@@ -108,14 +106,23 @@ class Progress:
 
 
 @contextmanager
-def progress(total: int = 1, quiet: bool = False) -> Generator[Progress]:
+def progress(quiet: bool = False) -> Generator[Progress]:
     """Progress that ends with the block."""
-    shown = Progress(total, quiet)
+    shown = Progress(quiet)
     shown.start()
     try:
         yield shown
     finally:
         shown.stop()
+
+
+def internal_error(fault: Exception) -> int:
+    """Says that cobench is at fault, with the traceback that a report needs if COBENCH_DEBUG is set; the exit code."""
+    if os.environ.get("COBENCH_DEBUG"):
+        traceback.print_exception(fault)
+    print(f"internal error: {type(fault).__name__}: {fault}", file=sys.stderr)
+    print("hint: this is a fault of cobench; COBENCH_DEBUG=1 shows where", file=sys.stderr)
+    return 70
 
 
 def limit_memory(megabytes: int | None) -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..verification import Verification
 
 _COLOURS = {Grade.PROVED: "green", Grade.AGREED: "cyan", Grade.CLAIMED: "yellow"}
+_SHOWN = 12  # conflicts and corrections on a terminal; the certificate has them all
 _MEANINGS = {0: "as expected", 1: "not as expected", 2: "invalid", 3: "undecided", 4: "refuted by the checker"}
 
 
@@ -78,8 +79,9 @@ def _claims(certificate: Certificate, problem: Problem) -> Table:
         say("optimum", f"{_value(optimum.value, kind)} ({tied}{next_best})", optimum.grade)
     if claims.incumbent is not None:
         incumbent = claims.incumbent
-        bound = f"none is better than {_value(incumbent.bound, kind)}"
-        say("best found", f"{_value(incumbent.value, kind)} ({bound})", incumbent.grade)
+        proved = incumbent.value == incumbent.bound
+        bound = "no plan is better" if proved else f"none is better than {_value(incumbent.bound, kind)}"
+        say("optimum" if proved else "best found", f"{_value(incumbent.value, kind)} ({bound})", incumbent.grade)
     for choice, picks in best.plan.picks.items() if best else ():
         say(f"  {choice}", picks[0].id)
     if claims.count is not None:
@@ -95,15 +97,20 @@ def _claims(certificate: Certificate, problem: Problem) -> Table:
 def print_conflicts(out: Console, claim: ConflictsClaim, problem: Problem) -> None:
     """What would make the task possible, and which constraints cannot hold together."""
     out.print("No plan exists. Any one of these makes it possible:" if claim.corrections else "No plan exists.")
-    for correction in claim.corrections:
+    for correction in claim.corrections[:_SHOWN]:
         steps = [f"drop {name}" for name in correction.drop]
         if correction.move is not None:
             steps.append(_moved(correction.move, problem))
         plan = ", ".join(f"{choice} {picks[0].id}" for choice, picks in correction.plan.picks.items())
         out.print(Text.assemble("  ", (" and ".join(steps), "bold"), f"  ({plan})"))
-    out.print("Each of these sets of constraints cannot hold together:")
-    for names in claim.conflicts:
-        out.print(f"  {', '.join(names)}" if names else "  none: the tables hold no offers that could be chosen")
+    if len(claim.corrections) > _SHOWN:
+        out.print(f"  … and {len(claim.corrections) - _SHOWN} more in the certificate")
+    if claim.conflicts:
+        out.print("Each of these sets of constraints cannot hold together:")
+    for names in claim.conflicts[:_SHOWN]:
+        out.print(f"  {', '.join(names)}" if names else "  none at all: there are no offers, whatever is required")
+    if len(claim.conflicts) > _SHOWN:
+        out.print(f"  … and {len(claim.conflicts) - _SHOWN} more in the certificate")
     if not claim.complete:
         out.print("  … and perhaps others: a limit ended the search")
     out.print()

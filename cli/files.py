@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -93,14 +94,17 @@ def init(file: Path, force: bool) -> int:
     """Write a commented task to FILE, and its JSON Schema beside it for completion in the editor."""
     from ..schemas.files import write_atomically
 
+    if not file.name or file.is_dir():
+        raise OutputError(f"error: {file} is no name for a file")
     schema_file = file.with_name("task.schema.json")
     if file.exists() and not force:
         raise OutputError(f"error: {file} is there already\nhint: --force replaces it")
     name = re.sub(r"[^A-Za-z0-9._-]", "-", file.stem).lstrip("._-") or "task"
-    if not schema_file.exists() or force:
+    fresh = force or not schema_file.exists()
+    if fresh:
         write_atomically(schema_file, schema_text("task").encode())
     write_atomically(file, _STARTER.format(name=file, id=name[:128]).encode())
-    click.echo(f"wrote {file} and {schema_file}; next: cobench verify {file}")
+    click.echo(f"wrote {file}{f' and {schema_file}' if fresh else ''}; next: cobench verify {shlex.quote(str(file))}")
     return 0
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from ..schemas.errors import CertificateError, Disagreement, PlanError, Where
+from ..schemas.source import MAX_BYTES
 from .common import print_json, progress
 
 if TYPE_CHECKING:
@@ -109,8 +110,11 @@ def _refuted(result: Verification) -> Disagreement:
 
 
 def _read_plan(plan: str) -> str:
+    if plan == "-" and sys.stdin is None:
+        raise PlanError("standard input is closed", where=Where(plan))
     try:
-        content = sys.stdin.buffer.read() if plan == "-" else Path(plan).read_bytes()
+        with sys.stdin.buffer if plan == "-" else Path(plan).open("rb") as stream:
+            content = stream.read(MAX_BYTES + 1)  # more than a submission may have, so that a larger one shows
     except OSError as fault:
         raise PlanError(f"cannot read the plan: {fault.strerror}", where=Where(plan)) from None
     # A submission that is not text is a submission all the same: what cannot be read becomes unparsable, not an error.
@@ -128,7 +132,9 @@ def _certified(file: TaskFile, dataset: Dataset, step: Any) -> Certificate:
 
 def _bound(path: Path, problem: Problem, dataset: Dataset, opened: Any) -> Certificate:
     """The certificate in a file, if it is about this task and these tables."""
+    from ..schemas.canonical import narrow
     from ..schemas.certificate import read_certificate
+    from ..solver.check import evaluate
 
     try:
         content = path.read_bytes()
@@ -141,6 +147,9 @@ def _bound(path: Path, problem: Problem, dataset: Dataset, opened: Any) -> Certi
     same = (facts.tables, facts.relations) == (opened.digests, opened.relation_digests)
     if not same or facts.manifest != dataset.manifest.digest():
         raise CertificateError("the certificate is about other data", where=Where(str(path)))
+    best = found.claims.optimum or found.claims.incumbent
+    if best is not None and evaluate(problem, opened, best.plan).value != narrow(best.value):
+        raise Disagreement(f"error: the plan in {path} does not have the value that it says")
     if found.scope.constraints is not None or found.scope.within is not None:
         raise CertificateError("the certificate covers only a part of the task", where=Where(str(path)))
     return found

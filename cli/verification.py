@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import platform
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
 from ..schemas.errors import CobenchError, InputError, Where
-from .common import error_texts, find_files, limit_memory, print_json, progress, worst
+from .common import Progress, error_texts, find_files, internal_error, limit_memory, print_json, progress, worst
 
 if TYPE_CHECKING:
     from ..solver.certify import Engines
@@ -84,35 +86,46 @@ def verify(
     seen: dict[str, Path] = {}
     codes: list[int] = []
     datasets = _Datasets(data)
-    with progress(len(files), quiet) as shown:
-        for path in files:
-            try:
-                file, dataset = datasets.of(path)
-                shown.begin(f"{file.task.id}: reading tables")
-                if file.task.id in seen:
-                    message = f"the id '{file.task.id}' is also that of {seen[file.task.id]}"
-                    raise InputError(message, where=file.source.where(("id",)))
-                seen[file.task.id] = path
-                name = file.task.id
-                result = verify_task(
-                    file, dataset, limits, engines, lambda what, name=name: shown.begin(f"{name}: {what}")
-                )
-                written = None if result.refuted else _write(out, path, dataset.folder, result)
-                codes.append(result.exit_code)
-                _tell(path, file.task.title, result, written, as_json, len(files) == 1)
-            except CobenchError as fault:
-                codes.append(fault.exit_code)
-                _tell_error(path, fault, as_json)
-            except MemoryError:
-                fault = InputError("out of memory", where=Where(str(path)), hint="raise --memory-limit")
-                codes.append(UNDECIDED)
-                _tell_error(path, fault, as_json, UNDECIDED)
-            shown.advance()
+    for number, path in enumerate(files, 1):
+        place = f"{number}/{len(files)} " if len(files) > 1 else ""
+        try:
+            file, dataset = datasets.of(path)
+            name = file.task.id
+            if name in seen:
+                message = f"the id '{name}' is also that of {seen[name]}"
+                raise InputError(message, where=file.source.where(("id",)))
+            seen[name] = path
+            with progress(quiet) as shown:
+                shown.begin(f"{place}{name}: reading tables")
+                step = partial(_begin, shown, f"{place}{name}")
+                result = verify_task(file, dataset, limits, engines, step)
+            written = None if result.refuted else _write(out, path, dataset.folder, result)
+            codes.append(result.exit_code)
+            _tell(path, file.task.title, result, written, as_json, len(files) == 1)
+        except BrokenPipeError:
+            raise
+        except CobenchError as fault:
+            codes.append(fault.exit_code)
+            _tell_error(path, fault, as_json)
+        except OSError as fault:
+            error = InputError(os.strerror(fault.errno) if fault.errno else str(fault), where=Where(str(path)))
+            codes.append(error.exit_code)
+            _tell_error(path, error, as_json)
+        except MemoryError:
+            fault = InputError("out of memory", where=Where(str(path)), hint="raise --memory-limit")
+            codes.append(UNDECIDED)
+            _tell_error(path, fault, as_json, UNDECIDED)
+        except Exception as fault:  # noqa: BLE001 - one task must not take the others down
+            codes.append(internal_error(fault))
     if len(files) > 1 and not as_json:
         from .display import print_summary
 
         print_summary(codes)
     return worst(codes)
+
+
+def _begin(shown: Progress, name: str, what: str) -> None:
+    shown.begin(f"{name}: {what}")
 
 
 class _Datasets:

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field
 from . import expression as ex
 from .binding import FUNCTIONS, Scope, bind, bind_condition
 from .canonical import digest
-from .errors import InputError, ManifestError, did_you_mean, raise_all
+from .errors import ExpressionError, InputError, ManifestError, did_you_mean, raise_all
 from .offer_id import IdTemplate, parse_template
 from .source import Path_, Source, load_source
 from .syntax import ExpressionText, Span, parse
@@ -137,7 +137,15 @@ class ManifestFile:
 
     def sample(self) -> World:
         """The world with some value for every parameter: for what does not depend on them."""
-        return self.bind({name: _sample(spec) for name, spec in self.manifest.parameters.items()})
+        candidates = [
+            {name: _sample(spec, attempt) for name, spec in self.manifest.parameters.items()} for attempt in range(3)
+        ]
+        for parameters in candidates[:-1]:
+            try:
+                return self.bind(parameters)
+            except ExpressionError:  # perhaps only with these values, as where one is divided by `guests - 1`
+                continue
+        return self.bind(candidates[-1])
 
     def parameter(self, name: str, value: int | str | bool) -> ex.Literal:
         """The value of a parameter as a typed literal; ValueError with a sentence when it does not fit."""
@@ -249,8 +257,11 @@ def _comparable(reference: ColumnSpec, key: ColumnSpec) -> bool:
     return (reference.type, reference.unit, reference.digits) == (key.type, key.unit, key.digits)
 
 
-def _sample(spec: ParameterSpec) -> ex.Literal:
-    """Some value of a parameter, to check the types of a manifest before any task gives one."""
+def _sample(spec: ParameterSpec, attempt: int) -> ex.Literal:
+    """Some value of a parameter, to check the types of a manifest before any task gives one; others by `attempt`."""
+    if spec.type == "number" and attempt:
+        least = _parameter(spec, spec.min, bounded=False).value if spec.min is not None else 0
+        return ex.Literal(int(least) + 10 * attempt + 7, spec.value_type(), Span(0, 0))
     choices: list[int | str | bool] = [value for value in (spec.min, spec.max) if value is not None]
     fallback: dict[str, int | str | bool] = {
         "bool": True,

@@ -1,7 +1,8 @@
 """Offer ids: `pkg_{config}_{start_day}_{end_day}_{rooms}` as a template that formats and parses without ambiguity.
 
 A value in an id is a whole number, a date, or text of letters, digits, `.` and `-`. Every part after the first begins
-with another character, so equal ids mean equal values. A part in square brackets is left out when its value is unknown.
+with another character, so equal ids mean equal values. One part may stand in square brackets: it is left out when its
+value is unknown, and the number of parts tells.
 """
 
 from __future__ import annotations
@@ -66,6 +67,8 @@ def parse_template(text: str) -> IdTemplate | str:
         position = match.end()
     if position != len(text) or not parts:
         return "an id template ends with a {column}"
+    if sum(part.optional for part in parts) > 1:
+        return "an id has at most one part in [ ]: with two, different offers could have one id"
     columns = [part.column for part in parts]
     repeated = next((column for column in columns if columns.count(column) > 1), None)
     return f"the column {{{repeated}}} stands in the id twice" if repeated else IdTemplate(tuple(parts))

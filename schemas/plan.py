@@ -16,7 +16,7 @@ from .validation import Written, validate
 class Pick(Written):
     """One chosen offer; `start` (minutes) is for plans in time and None elsewhere."""
 
-    id: str = Field(min_length=1, max_length=512)
+    id: str = Field(min_length=1)
     start: int | None = None
 
     @field_validator("id")
@@ -71,12 +71,12 @@ def parse_plan(text: str, name: str) -> Plan | Refusal | None:
 
 
 def _escaped(text: str) -> str:
-    """JSON as YAML reads it: some JSON escapes (surrogate pairs) are none in YAML, so JSON is spelled out first."""
-    if not text.lstrip().startswith("{"):
+    """JSON as YAML reads it: some escapes and tabs are none in YAML, so JSON with them is spelled out."""
+    if not text.lstrip().startswith("{") or not ("\\" in text or "\t" in text):
         return text
     try:
         value = json.loads(text, object_pairs_hook=_no_repeats)
-        return json.dumps(value, ensure_ascii=False, indent=1)
+        return json.dumps(value, ensure_ascii=False)
     except (ValueError, RecursionError):
         return text
 

@@ -196,6 +196,8 @@ class _Builder:
         if event.style in ("|", ">") or start.line != end.line:
             self.refuse("a value must stand on one line", start, "join the lines; an expression may be up to 4 KB long")
         raw = str(event.value)
+        if not raw.isascii() and any("\ud800" <= char <= "\udfff" for char in raw):
+            self.refuse("half of a surrogate pair is no character", start)
         length = max(1, int(end.column) - int(start.column))
         exact = not quoted or length == len(raw) + 2
         mark = _Mark(int(start.line) + 1, int(start.column) + 1 + quoted, len(raw) or 1, raw, exact)

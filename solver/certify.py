@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from ..datasets.opening import Dataset
-from ..schemas.canonical import wide
+from ..schemas.canonical import narrow, wide
 from ..schemas.certificate import (
     FORMAT,
     MAX_DISTRIBUTION,
@@ -52,6 +52,7 @@ from .scan import Survey
 
 Engines = Literal["scan", "all"]
 SCAN = "scan"
+WHOLE = 5_000  # rows up to which the other engines get the model as it is, so that nothing is decided before them
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,8 @@ class _Certifying:
         running: list[Running] = []
         try:
             if engines == "all":
-                self.small = reduced(self.model, self.lowered.ranks)
+                if sum(len(choice) for choice in self.model.choices) > WHOLE:
+                    self.small = reduced(self.model, self.lowered.ranks)
                 running.extend(Running(engine, self.small, self.left()) for engine in ENGINES)
             began = time.monotonic()
             found = scan.survey(self.model, self.left())
@@ -222,7 +224,10 @@ class _Certifying:
                 plan = Plan.of(self.lowered.ids(self.small, outcome.plan))
                 incumbent = self._incumbent(outcome.best, plan, outcome.best)
                 status = StatusClaim(value="solvable", grade=Grade.CLAIMED)
-                return claims.model_copy(update={"status": status, "incumbent": incumbent})
+                most = claims.count.at_most if claims.count is not None else 1
+                least = max(1, narrow(claims.count.at_least)) if claims.count is not None else 1
+                count = CountClaim(at_least=wide(least), at_most=most, grade=Grade.CLAIMED)
+                return claims.model_copy(update={"status": status, "incumbent": incumbent, "count": count})
         return claims
 
     def _agree(self, answers: tuple[Answer, ...]) -> None:
@@ -288,7 +293,7 @@ def _canonical(lowered: Lowered, model: Model, found: Survey, limits: Limits) ->
 def _evidence(answer: Answer, problem: Problem, claims: Claims, limits: Limits) -> Evidence:
     """What an engine answered, as the certificate notes it."""
     scanned = answer.engine == SCAN
-    parameters: dict[str, int | str | bool] = {"work_limit": wide(limits.work)} if scanned else {}
+    parameters: dict[str, int | str | bool] = {"work_limit": wide(limits.work)} if scanned else dict(answer.parameters)
     if limits.seconds is not None:
         parameters["time_limit_ms"] = int(limits.seconds * 1000)
     outcome = answer.outcome

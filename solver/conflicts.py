@@ -20,6 +20,8 @@ from .outcome import Limits, Status
 from .reduce import cheapest
 
 MAX_FOUND = 1_000
+MAX_QUESTIONS = 5_000
+MAX_GUESSES = 200_000
 
 Names = frozenset[int]
 
@@ -94,10 +96,15 @@ class _Search:
         self.conflicts: list[Names] = []
         self.corrections: list[Names] = []
         self._known: dict[Names, bool] = {}
+        self._guesses = iter(range(MAX_GUESSES))
+        self._work = limits.work
 
     def solvable(self, names: Names) -> bool:
         """Whether some plan satisfies all the names."""
         if names not in self._known:
+            self._work -= sum(len(choice) for choice in self.small.choices)
+            if len(self._known) >= MAX_QUESTIONS or self._work < 0:
+                raise _Undecided
             outcome = scan.solve(self.small.kept(names), self.limits.left(self.started))
             if outcome.status is Status.UNKNOWN:
                 raise _Undecided
@@ -127,7 +134,8 @@ class _Search:
     def _unexplained(self) -> Names | None:
         """A set of names that holds no known conflict and drops something of every known correction, or None."""
         clauses = [*((names, False) for names in self.conflicts), *((names, True) for names in self.corrections)]
-        return _model_of(clauses, self.every, frozenset(), frozenset())
+        larger = len(self.conflicts) <= len(self.corrections)  # large sets end as conflicts, small ones as corrections
+        return _model_of(clauses, self.every, frozenset(), frozenset(), self._guesses, larger)
 
     def loosened(self, dropped: Names) -> Iterator[Correction]:
         """The correction that drops these names; with thresholds among them, one correction for moving each instead."""
@@ -147,10 +155,13 @@ class _Search:
 _Clause = tuple[Names, bool]
 
 
-def _model_of(clauses: list[_Clause], every: Names, true: Names, false: Names) -> Names | None:
+def _model_of(
+    clauses: list[_Clause], every: Names, true: Names, false: Names, guesses: Iterator[int], larger: bool
+) -> Names | None:
     """An assignment in which of every positive clause one name is in, and of every negative one is out: small DPLL.
 
-    Undecided names are tried as in before out, so seeds are large and shrink to conflicts.
+    Undecided names are tried as in before out if the set should be `larger`, else the other way round. Each guess is
+    taken from `guesses`; when there is none left, the search ends undecided.
     """
     while True:
         open_clauses: list[_Clause] = []
@@ -171,7 +182,13 @@ def _model_of(clauses: list[_Clause], every: Names, true: Names, false: Names) -
         true, false = (true | {unit[0]}, false) if unit[1] else (true, false | {unit[0]})
     undecided = sorted({name for names, _ in clauses for name in names} - true - false)
     if not undecided:
-        return every - false
+        return every - false if larger else true
     name = undecided[0]
-    found = _model_of(clauses, every, true | {name}, false)
-    return found if found is not None else _model_of(clauses, every, true, false | {name})
+    if next(guesses, None) is None:
+        raise _Undecided
+    inside, outside = (true | {name}, false), (true, false | {name})
+    for now_true, now_false in (inside, outside) if larger else (outside, inside):
+        found = _model_of(clauses, every, now_true, now_false, guesses, larger)
+        if found is not None:
+            return found
+    return None

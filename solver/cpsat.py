@@ -18,6 +18,14 @@ MAX_TOTAL = 2**31 - 1
 DETERMINISTIC_LIMIT = 60.0  # CP-SAT's own measure of work, about a second each; the same on every machine
 
 
+PARAMETERS: dict[str, int | str | bool] = {
+    "num_workers": 1,  # more workers change the answer from run to run, and are slower here
+    "random_seed": 0,
+    "presolve_inclusion_work_limit": 0,
+    "max_deterministic_time": int(DETERMINISTIC_LIMIT),
+}
+
+
 def engine_version() -> str:
     """The version of OR-Tools."""
     return version("ortools")
@@ -25,8 +33,6 @@ def engine_version() -> str:
 
 def solve(model: Model, limits: Limits) -> Outcome:
     """The best plan of a model: OPTIMAL, INFEASIBLE, or how far the limits let it come."""
-    if not all(len(choice) for choice in model.choices):
-        return Outcome(Status.INFEASIBLE)
     try:
         built = program(model)
     except TooLarge:
@@ -56,10 +62,8 @@ def _solved(model: Model, built: Program, limits: Limits) -> Outcome:
     proto.objective.vars.extend(built.objective.variables.tolist())
     proto.objective.coeffs.extend(built.objective.coefficients.tolist())
     parameters = helper.SatParameters()
-    parameters.num_workers = 1  # more workers change the answer from run to run, and are slower here
-    parameters.random_seed = 0
-    parameters.presolve_inclusion_work_limit = 0
-    parameters.max_deterministic_time = DETERMINISTIC_LIMIT
+    for name, value in PARAMETERS.items():
+        setattr(parameters, name, value)
     if limits.seconds is not None:
         parameters.max_time_in_seconds = limits.seconds
     solver = helper.SolveWrapper()

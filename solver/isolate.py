@@ -15,7 +15,8 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -23,20 +24,21 @@ from .model import Model
 from .outcome import Limits, Outcome, Reason, Status
 
 ENGINES = ("cpsat", "mip")
-SECONDS = 120.0  # for an engine, when the caller sets no limit
+SECONDS = 300.0  # for an engine, when the caller sets no limit
 MEMORY = 6 << 30  # bytes of address space; the libraries alone map about one gigabyte
 _GRACE = 10.0  # for start and end of the process, beyond the solver's own limit
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an engine said, which version of it, how long it took (seconds) and its peak memory (MB)."""
+    """What an engine said, which version of it, how long it took (seconds), its peak memory (MB), how it was asked."""
 
     engine: str
     version: str
     outcome: Outcome
     seconds: float
     memory: int
+    parameters: Mapping[str, int | str | bool] = field(default_factory=dict[str, int | str | bool])
 
 
 class Running:
@@ -46,8 +48,9 @@ class Running:
         self._engine = engine
         self._seconds = limits.seconds if limits.seconds is not None else SECONDS
         self._started = time.monotonic()
+        # -P: a file in the current folder must not be taken for a module.
         self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__.rpartition(".")[0]],
+            [sys.executable, "-P", "-m", __name__.rpartition(".")[0]],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -95,6 +98,7 @@ class Engine(Protocol):
     """What an engine's module offers."""
 
     NAME: str
+    PARAMETERS: dict[str, int | str | bool]
 
     def engine_version(self) -> str:
         """The version of the solver behind it."""
@@ -126,7 +130,9 @@ def serve() -> None:
         outcome = engine.solve(model, limits)
     except MemoryError:
         outcome = Outcome(Status.UNKNOWN, reason=Reason.MEMORY)
-    pickle.dump(Answer(engine.NAME, engine.engine_version(), outcome, time.monotonic() - started, _peak()), reply)
+    asked = {**engine.PARAMETERS, "time_limit_ms": int((limits.seconds or 0) * 1000)}
+    spent = time.monotonic() - started
+    pickle.dump(Answer(engine.NAME, engine.engine_version(), outcome, spent, _peak(), asked), reply)
     reply.flush()
 
 

@@ -290,7 +290,7 @@ class _Conjunct:
         elif isinstance(node, ex.DaysBetween):
             self._collect(node.end, factor, sums)
             self._collect(node.start, -factor, sums)
-        elif isinstance(node, ex.Relation):
+        elif isinstance(node, ex.Relation) or not self._adds(node):
             sums.terms.append(self._term(node, factor))
         else:
             shown = self.text.text[node.span.start : node.span.end]

@@ -23,6 +23,15 @@ INTEGER_TOLERANCE = 1e-7
 TRIES = 4
 
 
+PARAMETERS: dict[str, int | str | bool] = {
+    "gap": 0,
+    "threads": 1,
+    "random_seed": 0,
+    "primal_feasibility_tolerance": str(PRIMAL_TOLERANCE),
+    "mip_feasibility_tolerance": str(INTEGER_TOLERANCE),
+}
+
+
 def engine_version() -> str:
     """The versions of HiGHS and PuLP."""
     return f"{version('highspy')} through pulp {version('pulp')}"
@@ -30,8 +39,6 @@ def engine_version() -> str:
 
 def solve(model: Model, limits: Limits) -> Outcome:
     """The best plan of a model: OPTIMAL, INFEASIBLE, or how far the limits let it come."""
-    if not all(len(choice) for choice in model.choices):
-        return Outcome(Status.INFEASIBLE)
     try:
         built = program(model)
     except TooLarge:

@@ -51,7 +51,7 @@ class Program:
 
 
 def program(model: Model) -> Program:
-    """The program of a model with at least one row per choice; TooLarge when codes have too many combinations."""
+    """The program of a model; TooLarge when codes have too many combinations."""
     return _Builder(model).build()
 
 
@@ -116,6 +116,8 @@ class _Builder:
         constant = linear.constant
         variables, coefficients = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         for choice, column in linear.columns.items():
+            if not column.size:  # then exactly one row of nothing is asked for, which the solver finds impossible
+                continue
             least = int(column.min())
             constant += least
             rows = np.flatnonzero(column != least)
@@ -137,6 +139,8 @@ class _Builder:
         size = math.prod(shape)
         if size > MAX_COMBINATIONS:
             raise TooLarge
+        if not size:
+            return np.zeros(0, np.int64), np.zeros(1, np.int64)
         combinations = np.arange(self.variables, self.variables + size)
         self.variables += size
         grid = combinations.reshape(shape)

@@ -21,7 +21,8 @@ def reduced(model: Model, ranks: Callable[[Model, int], Ints] | None = None) -> 
 
     A dominator is no worse in any integer row, and strictly better in the objective, or equal with the smaller rank.
     `ranks(model, c): int64[n]` ranks the rows of choice c by offer id, and is asked late, when few rows are left;
-    without it they rank by their place. A model with an empty choice becomes empty. Time: O(rows * log rows).
+    without it they rank by their place. No choice becomes empty: what has no plan is left for an engine to find out.
+    Time: O(rows * log rows).
     """
     rank = ranks or (lambda part, number: np.arange(len(part.choices[number])))
     every = range(len(model.choices))
@@ -32,11 +33,12 @@ def reduced(model: Model, ranks: Callable[[Model, int], Ints] | None = None) -> 
 def _settled(model: Model, dominance: Callable[[Model], list[Bools]]) -> Model:
     """The model after all rules, again and again until none removes a row."""
     while True:
-        if not all(len(choice) for choice in model.choices):
-            return model.narrowed({number: np.zeros(0, np.int64) for number in range(len(model.choices))})
         before = sum(len(choice) for choice in model.choices)
         for rule in (_partnered, _affordable, dominance):
-            model = _kept(model, rule(model))
+            smaller = _kept(model, rule(model))
+            if not all(len(choice) for choice in smaller.choices):
+                return model  # there is no plan; that is for an engine to find out
+            model = smaller
         if sum(len(choice) for choice in model.choices) == before:
             return model
 

@@ -68,7 +68,7 @@ ROOMS = {
     "agent_runner": Room(
         ("agent_runner", "agent_runner.*"), rooms=("schemas", "datasets", *PUBLIC_SOLVER), libraries=("polars",)
     ),
-    "root": Room(("", "cli", "cli.*", "verification"), rooms=("*",), libraries=("*",)),
+    "root": Room(("", "__main__", "cli", "cli.*", "verification"), rooms=("*",), libraries=("*",)),
 }
 NO_ROOMS = ("tests", "benchmarks", "docs")  # folders whose Python files are not part of the package
 
