@@ -39,7 +39,7 @@ def bind(tree: Syntax, source: ExpressionText, scope: Scope) -> Expr:
     binder = _Binder(source, scope)
     result = binder.read(tree)
     if isinstance(result, _Bare):
-        return binder.number(result, COUNT)
+        return binder.number(result, Type("number", "", result.value.denominator))
     if isinstance(result, _Text):
         raise source.error("a quoted text stands alone", result.span, "compare it with a column")
     return result
@@ -219,6 +219,8 @@ class _Binder:
         if divisor == 0:
             raise self.fail("division by zero", bottom.span)
         if isinstance(top, _Bare):
+            if isinstance(bottom, ex.Literal) and bottom.type.unit:
+                raise self.fail(f"cannot divide a plain number by {bottom.type}", tree.span)
             return _Bare(top.value / divisor, tree.span)
         number = self.number(top)
         if not isinstance(bottom, _Bare) and not isinstance(bottom, _Text) and bottom.type.unit:
