@@ -12,11 +12,13 @@ from .errors import PlanError
 from .source import parse_source
 from .validation import Written, validate
 
+MAX_ID = 4096  # characters of an offer id
+
 
 class Pick(Written):
     """One chosen offer; `start` (minutes) is for plans in time and None elsewhere."""
 
-    id: str = Field(min_length=1)
+    id: str = Field(min_length=1, max_length=MAX_ID)
     start: int | None = None
 
     @field_validator("id")

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..schemas.errors import TableError, Where
 from ..schemas.offer_id import id_text
+from ..schemas.plan import MAX_ID
 from ..schemas.units import Type
 from .coding import first_rows
 from .values import Ints, TableColumns, Values, codes_of, codes_of_tuples
@@ -29,7 +30,12 @@ class Offers:
         if template is None:
             return []
         columns = [self._texts(column, chosen) for column in template.columns]
-        return [template.format(values) for values in zip(*columns, strict=True)]
+        ids = [template.format(values) for values in zip(*columns, strict=True)]
+        long = next((offer for offer in ids if len(offer) > MAX_ID), None)
+        if long is not None:
+            where = Where(str(self.table.dataset.folder / self.table.world.tables[self.table.table].file))
+            raise TableError(f"an offer id has {len(long)} characters, more than {MAX_ID}", where=where)
+        return ids
 
     def _texts(self, column: str, rows: Ints) -> list[str | None]:
         return texts(
