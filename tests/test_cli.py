@@ -431,7 +431,7 @@ OTHERS: dict[str, tuple[str | bytes, str]] = {
     "twice in JSON": ('{"picks": {"room": "room_a2_2", "room": "room_a2_1"}}', "unparsable"),
     "no picks": ("{}", "unparsable"),
     "a number": ("picks: {room: 5, train: train_t6}", "unparsable"),
-    "a huge answer": ("picks: {room: " + "x" * 600 + "}", "unparsable"),
+    "a huge answer": ("picks: {room: " + "x" * 6000 + "}", "unparsable"),
     "a deep answer": ("[" * 100_000, "unparsable"),
     "picks and a refusal": (f"{BEST}\nrefusal: none\n", "unparsable"),
     "one choice only": ("picks: {room: room_a2_2}", "unknown offer"),
