@@ -179,7 +179,8 @@ def _load(source: _Source, types: Mapping[str, Type]) -> Any:
         raise_all(list(_schema_faults(source, pq.ParquetFile(pa.BufferReader(content)), types)))
         # strings as dictionaries, whatever they are in the file: names that it lacks would be a KeyError
         file = pq.ParquetFile(pa.BufferReader(content), read_dictionary=texts, page_checksum_verification=True)
-        data = file.read(columns=list(types))
+        # No threads: a pool that still winds down when Python ends can abort the process.
+        data = file.read(columns=list(types), use_threads=False)
     except _UNREADABLE as fault:
         raise source.damaged(fault) from None
     for column in types:
@@ -215,7 +216,7 @@ def _schema_faults(source: _Source, file: Any, types: Mapping[str, Type]) -> Ite
 
 def _not_finite(file: Any, column: str) -> str:
     """How many values of a column of floats are NaN or infinite, as a part of a sentence."""
-    array = file.read(columns=[column]).column(column).combine_chunks()
+    array = file.read(columns=[column], use_threads=False).column(column).combine_chunks()
     broken, null = ~np.isfinite(_fixed(array, "f")), _nulls(array)
     count = int((broken if null is None else broken & ~null).sum())
     return f" ({count} of its values NaN or infinite)" if count else ""

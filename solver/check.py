@@ -71,7 +71,7 @@ def _read(path: Path, types: Mapping[str, Type], key: Sequence[str]) -> _File:
             for name in types:
                 if (times := file.schema_arrow.names.count(name)) != 1:
                     raise TableError(f"there are {times} columns '{name}', one is needed", where=where)
-            table = file.read(columns=list(types))
+            table = file.read(columns=list(types), use_threads=False)
         arrays = {name: _plain(table.column(name)) for name in types}
     except FileNotFoundError:
         raise TableError("the file is missing", where=where) from None
