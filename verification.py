@@ -52,7 +52,7 @@ class Verification:
         if claims.status.value == "unknown":
             return f"whether there is a plan ({claims.status.reason})"
         best = claims.incumbent
-        proved = claims.optimum is not None or (best is not None and best.value == best.bound)
+        proved = claims.optimum is not None or (best is not None and best.optimal)
         if claims.status.value == "solvable" and not proved and not (expected and expected.unsolvable):
             return "the optimum"
         counted = claims.count is not None and claims.count.at_least == claims.count.at_most

@@ -67,7 +67,7 @@ def score(
     _consistent(problem, certificate, value)
     place = standing(certificate, value) or (ranker(value) if ranker is not None else None)
     best_known = certificate.claims.optimum or certificate.claims.incumbent
-    if best_known is None or (isinstance(best_known, IncumbentClaim) and best_known.value != best_known.bound):
+    if best_known is None or (isinstance(best_known, IncumbentClaim) and not best_known.optimal):
         return Verdict(
             task=problem.id, kind=VerdictKind.FEASIBLE, value=wide(value), standing=place, unit=unit, scale=scale
         )

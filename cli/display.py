@@ -79,9 +79,12 @@ def _claims(certificate: Certificate, problem: Problem) -> Table:
         say("optimum", f"{_value(optimum.value, kind)} ({tied}{next_best})", optimum.grade)
     if claims.incumbent is not None:
         incumbent = claims.incumbent
-        proved = incumbent.value == incumbent.bound
-        bound = "no plan is better" if proved else f"none is better than {_value(incumbent.bound, kind)}"
-        say("optimum" if proved else "best found", f"{_value(incumbent.value, kind)} ({bound})", incumbent.grade)
+        bound = "no plan is better" if incumbent.optimal else f"none is better than {_value(incumbent.bound, kind)}"
+        say(
+            "optimum" if incumbent.optimal else "best found",
+            f"{_value(incumbent.value, kind)} ({bound})",
+            incumbent.grade,
+        )
     for choice, picks in best.plan.picks.items() if best else ():
         say(f"  {choice}", picks[0].id)
     if claims.count is not None:

@@ -63,6 +63,11 @@ class IncumbentClaim(Written):
     bound: Integer
     grade: Grade
 
+    @property
+    def optimal(self) -> bool:
+        """Whether the plan is its own bound, so that none is better: an optimum without the number of ties."""
+        return self.value == self.bound
+
 
 class CountClaim(Written):
     """The number of feasible plans, between the two; equal when it is exact."""
