@@ -16,8 +16,10 @@ from ..schemas.version import VERSION
 from .certificates import check
 from .common import internal_error
 from .data import data
+from .explaining import explain
 from .files import completion, init, schema
 from .plans import score, solve
+from .ranking import best, rank
 from .verification import verify
 
 INTERRUPTED = 130
@@ -25,6 +27,7 @@ INTERRUPTED = 130
 click.rich_click.COMMAND_GROUPS = {
     "cobench": [
         {"name": "Certify and score", "commands": ["verify", "check", "score", "solve"]},
+        {"name": "Ask about all plans", "commands": ["rank", "best", "explain"]},
         {"name": "Write tasks and data", "commands": ["init", "schema", "data", "completion"]},
     ]
 }
@@ -38,13 +41,14 @@ def cobench() -> None:
     \b
     cobench verify tasks/parks              certify every task in a folder
     cobench score task.yaml plan.yaml       how good is this plan, exactly
+    cobench explain task.yaml               what binds, or why there is no plan
 
     Exit codes: 0 as expected; 1 verified, but not as expected; 2 usage or invalid file; 3 undecided;
     4 engines or checker disagree; 70 a fault of cobench itself; 130 interrupted.
     """
 
 
-for command in (verify, check, score, solve, init, schema, data, completion):
+for command in (verify, check, score, solve, rank, best, explain, init, schema, data, completion):
     cobench.add_command(command)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -46,7 +47,7 @@ def print_verification(title: str, result: Verification, written: Path | None) -
     out.print(_engines(result))
     out.print()
     if result.survivors:
-        out.print(_survivors(result.survivors))
+        out.print(survivors_table(result.survivors))
         out.print()
     for finding in result.refuted:
         out.print(Text(f"refuted by the checker: {finding.claim}: {finding.detail}", style="bold red"))
@@ -97,15 +98,17 @@ def _claims(certificate: Certificate, problem: Problem) -> Table:
     return table
 
 
-def print_conflicts(out: Console, claim: ConflictsClaim, problem: Problem) -> None:
-    """What would make the task possible, and which constraints cannot hold together."""
+def print_conflicts(out: Console, claim: ConflictsClaim, problem: Problem, notes: Sequence[str] = ()) -> None:
+    """What would make the task possible, a note before each if there are any, and what cannot hold together."""
+    width = max(map(len, notes), default=-2) + 2
     out.print("No plan exists. Any one of these makes it possible:" if claim.corrections else "No plan exists.")
-    for correction in claim.corrections[:_SHOWN]:
+    for number, correction in enumerate(claim.corrections[:_SHOWN]):
+        note = (notes[number] if notes else "").ljust(width)
         steps = [f"drop {name}" for name in correction.drop]
         if correction.move is not None:
             steps.append(_moved(correction.move, problem))
         plan = ", ".join(f"{choice} {picks[0].id}" for choice, picks in correction.plan.picks.items())
-        out.print(Text.assemble("  ", (" and ".join(steps), "bold"), f"  ({plan})"))
+        out.print(Text.assemble("  ", note, (" and ".join(steps), "bold"), f"  ({plan})"))
     if len(claim.corrections) > _SHOWN:
         out.print(f"  … and {len(claim.corrections) - _SHOWN} more in the certificate")
     if claim.conflicts:
@@ -156,7 +159,7 @@ def _engines(result: Verification) -> Table:
     return table
 
 
-def _survivors(survivors: tuple[Survivors, ...]) -> Table:
+def survivors_table(survivors: tuple[Survivors, ...]) -> Table:
     """A row per constraint, two columns per choice: rows that pass it alone, and rows that pass all so far."""
     table = Table(box=box.SIMPLE, title="rows of each choice that pass: alone / with those above", title_justify="left")
     table.add_column("constraint")

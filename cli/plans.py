@@ -82,7 +82,7 @@ def score(task: Path, plan: str, data: str | None, certificate: Path | None, as_
     from ..solver.check import open_data
     from ..verification import data_of
 
-    text = _read_plan(plan)
+    text = read_plan(plan)
     file = load_task(task)
     dataset = data_of(file, data)
     problem = pose(file, dataset.manifest)
@@ -90,7 +90,7 @@ def score(task: Path, plan: str, data: str | None, certificate: Path | None, as_
         shown.begin("reading tables")
         opened = open_data(dataset.folder, problem)
         if certificate is not None:
-            known = _bound(certificate, problem, dataset, opened)
+            known = certificate_of(certificate, problem, dataset, opened)
         else:
             known = _certified(file, dataset, shown.begin)
         shown.begin("scoring")
@@ -109,7 +109,8 @@ def _refuted(result: Verification) -> Disagreement:
     return Disagreement(f"error: the checker refutes the engine: {said}")
 
 
-def _read_plan(plan: str) -> str:
+def read_plan(plan: str) -> str:
+    """The text of a plan file, or of standard input for `-`."""
     if plan == "-" and sys.stdin is None:
         raise PlanError("standard input is closed", where=Where(plan))
     try:
@@ -130,7 +131,7 @@ def _certified(file: TaskFile, dataset: Dataset, step: Any) -> Certificate:
     return result.certificate
 
 
-def _bound(path: Path, problem: Problem, dataset: Dataset, opened: Any) -> Certificate:
+def certificate_of(path: Path, problem: Problem, dataset: Dataset, opened: Any) -> Certificate:
     """The certificate in a file, if it is about this task and these tables."""
     from ..schemas.canonical import narrow
     from ..schemas.certificate import read_certificate

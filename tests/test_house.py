@@ -54,13 +54,23 @@ ROOMS = {
     # Runs the other engines in child processes; `__main__` is the child.
     "isolate": Room(("solver.isolate", "solver.__main__"), rooms=("schemas", "model", "cpsat", "mip")),
     "answers": Room(
-        ("solver.certify", "solver.rank", "solver.conflicts"),
+        (
+            "solver.certify",
+            "solver.rank",
+            "solver.conflicts",
+            # Questions about all plans of a task: their order and the best, what binds, what a way out costs.
+            "solver.order",
+            "solver.best",
+            "solver.steps",
+            "solver.sensitivity",
+            "solver.prices",
+        ),
         rooms=("schemas", "datasets", "model", "lower", "isolate", *ENGINES),
         libraries=("numpy",),
     ),
     # The checker shares no code with lowering and engines, and counts in Python integers: no numpy.
     "check": Room(
-        ("solver.check", "solver.recompute", "solver.recompute_conflicts", "solver.replay"),
+        ("solver.check", "solver.trace", "solver.recompute", "solver.recompute_conflicts", "solver.replay"),
         rooms=("schemas",),
         libraries=("pyarrow",),
     ),

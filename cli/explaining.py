@@ -1,0 +1,248 @@
+"""`cobench explain`: why a task has no plan and the cheapest way out, what binds when it has, or what a plan breaks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from ..schemas.errors import TaskError, did_you_mean
+from .common import print_json, progress
+from .ranking import picked_plan
+from .verification import UNDECIDED, Seconds
+
+if TYPE_CHECKING:
+    from ..datasets.opening import Dataset
+    from ..schemas.plan import Plan
+    from ..schemas.problem import Constraint, Problem
+    from ..solver.certify import Survivors
+    from ..solver.lower import Lowered
+    from ..solver.outcome import Limits
+    from .common import Progress
+
+_PATH = click.Path(path_type=Path)
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Where a plan's pick drops out of its choice: the first constraint that it fails alone, None if it passes all.
+
+    `before` and `after`: the rows of the choice that pass the constraints up to there, without and with it.
+    """
+
+    choice: str
+    offer: str
+    constraint: str | None
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the author wants to know: the threshold to move and in how many steps, and what constraints are worth."""
+
+    threshold: str | None
+    steps: int
+    prices: Mapping[str, Fraction]
+
+
+@click.command()
+@click.argument("task", type=_PATH)
+@click.option(
+    "--plan", metavar="PLAN", help="Hold this plan (a file, or - for stdin) against every constraint instead."
+)
+@click.option("--threshold", metavar="NAME", help="The constraint whose threshold is moved; by default the tightest.")
+@click.option(
+    "--steps",
+    "most",
+    type=click.IntRange(1, 100_000),
+    default=200,
+    show_default=True,
+    help="Of the optimum, on either side of the threshold.",
+)
+@click.option(
+    "--price",
+    "prices",
+    multiple=True,
+    metavar="NAME=PRICE",
+    help="What a unit of a threshold costs, or dropping a constraint; orders the ways out. Repeatable.",
+)
+@click.option(
+    "--data", metavar="DATASET", help="A bundled name or a folder, instead of the dataset that the task names."
+)
+@click.option(
+    "--time-limit", type=Seconds(min=0, max=10**9), metavar="SECONDS", help="What is open then is called unknown."
+)
+@click.option("--json", "as_json", is_flag=True, help="Everything as JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+def explain(
+    task: Path, plan: str | None, threshold: str | None, most: int, prices: tuple[str, ...], data: str | None,
+    time_limit: float | None, as_json: bool, quiet: bool,
+) -> int:  # fmt: skip
+    """Explain TASK: why it has no plan and what would help, or what binds when it has one.
+
+    Without a plan: the constraints that cannot hold together, and every least change that makes the task possible, with
+    a plan as witness. With one: the optimum without each constraint, and the optimum as a function of one threshold.
+
+    \b
+    cobench explain task.yaml --threshold budget
+    cobench explain task.yaml --price budget=1 --price pool=40
+    cobench explain task.yaml --plan expected.yaml
+    """
+    from ..schemas.problem import pose
+    from ..schemas.task import load_task
+    from ..solver.outcome import Limits
+    from ..verification import data_of
+
+    if plan is not None and (threshold is not None or prices):
+        raise click.UsageError("--plan goes without --threshold and --price.")
+    picked = None if plan is None else picked_plan(plan)
+    file = load_task(task)
+    dataset = data_of(file, data)
+    problem = pose(file, dataset.manifest)
+    priced = _prices(prices, problem)
+    _check_threshold(threshold, problem)
+    with progress(quiet=quiet) as shown:
+        shown.begin("reading tables")
+        from ..solver.lower import lower
+
+        lowered = lower(problem, dataset)
+        if picked is not None:
+            return _plan(file.task.title, problem, dataset, lowered, picked, as_json, shown)
+        asked = Asked(threshold, most, priced)
+        return _task(file.task.title, problem, dataset, lowered, asked, Limits(time_limit), as_json, shown)
+
+
+def _plan(
+    title: str, problem: Problem, dataset: Dataset, lowered: Lowered, plan: Plan, as_json: bool, shown: Progress
+) -> int:
+    from ..solver.certify import surviving
+    from ..solver.check import open_data
+    from ..solver.trace import trace
+
+    found = trace(problem, open_data(dataset.folder, problem), plan)
+    survivors = surviving(lowered)
+    lost = _lost(lowered, survivors, plan)
+    shown.stop()
+    if as_json:
+        from ..schemas.plain import as_data
+
+        facts = {"feasible": found.feasible, "survivors": survivors, "lost": lost}
+        print_json({"task": problem.id, **as_data(found), **as_data(facts)})
+    else:
+        from .answers import print_trace
+
+        print_trace(title, problem, found, survivors, lost)
+    return 0
+
+
+def _lost(lowered: Lowered, survivors: tuple[Survivors, ...], plan: Plan) -> tuple[Lost, ...]:
+    """Where each pick that is an offer drops out."""
+    found: list[Lost] = []
+    for choice, offers, counted in zip(lowered.model.choices, lowered.offers, survivors, strict=True):
+        picks = plan.picks.get(choice.name, ())
+        rows = offers.find([picks[0].id]) if len(picks) == 1 else ()
+        if not len(rows):
+            continue
+        passed = int(choice.satisfied[rows[0]])
+        failed, before = None, counted.offers
+        for number, (name, after) in enumerate(counted.together.items()):
+            if not passed >> number & 1:
+                failed = name
+                break
+            before = after
+        after = before if failed is None else counted.together[failed]
+        found.append(Lost(choice.name, picks[0].id, failed, before, after))
+    return tuple(found)
+
+
+def _task(
+    title: str, problem: Problem, dataset: Dataset, lowered: Lowered, asked: Asked, limits: Limits, as_json: bool,
+    shown: Progress,
+) -> int:  # fmt: skip
+    from ..solver.sensitivity import curve, sensitivity
+
+    started = time.monotonic()
+    shown.begin("leaving constraints out")
+    found = sensitivity(problem, lowered, limits)
+    moved = asked.threshold or found.tightest(problem)
+    if moved is not None and not found.undecided:
+        shown.begin(f"moving {moved}")
+        found = replace(found, curve=curve(problem, lowered, moved, limits.left(started), asked.steps))
+    claim, survivors = None, ()
+    if found.plans == 0:
+        from ..schemas.certificate import Scope
+        from ..solver.certify import certify_problem
+
+        shown.begin("looking for conflicts")
+        certified = certify_problem(problem, dataset, Scope(), limits.left(started), "scan")
+        claim, survivors = certified.certificate.claims.conflicts, certified.survivors
+    shown.stop()
+    ways = None
+    if claim is not None and asked.prices:
+        from ..solver.prices import priced
+
+        ways = priced(claim, problem, asked.prices)
+        claim = claim.model_copy(update={"corrections": tuple(item.correction for item in ways)})
+    if as_json:
+        from ..schemas.plain import as_data
+
+        facts = {"conflicts": claim, "prices": ways and [item.price for item in ways], "survivors": survivors}
+        status = "unknown" if found.undecided else "solvable" if found.plans != 0 else "unsolvable"
+        print_json({"task": problem.id, "status": status, **as_data(found), **as_data(facts)})
+    elif claim is not None:
+        from .answers import print_unsolvable
+
+        print_unsolvable(title, problem, claim, ways, survivors, found)
+    else:
+        from .answers import print_sensitivity
+
+        print_sensitivity(title, problem, found)
+    unfinished = found.open or (found.plans == 0 and (claim is None or not claim.complete))
+    return UNDECIDED if unfinished else 0
+
+
+def _prices(texts: tuple[str, ...], problem: Problem) -> dict[str, Fraction]:
+    """The prices by constraint; a usage error for what is none."""
+    from ..schemas.units import parse_decimal
+
+    found: dict[str, Fraction] = {}
+    for text in texts:
+        name, equals, number = text.partition("=")
+        price = parse_decimal(number)
+        if not equals or price is None or price < 0:
+            raise click.BadParameter(f"'{text}' is not like budget=1 or pool=39.50", param_hint="'--price'")
+        if name in found:
+            raise click.BadParameter(f"'{name}' has two prices", param_hint="'--price'")
+        _constraint(name, problem)
+        found[name] = price
+    return found
+
+
+def _constraint(name: str, problem: Problem) -> Constraint:
+    names = [item.name for item in problem.constraints]
+    if name not in names:
+        raise TaskError(f"no constraint '{name}'", hint=did_you_mean(name, names, "constraints"))
+    return problem.constraints[names.index(name)]
+
+
+def _check_threshold(name: str | None, problem: Problem) -> None:
+    """Refuses a constraint that is not one comparison of numbers by size: it cannot be moved by an amount."""
+    from ..solver.sensitivity import is_threshold
+
+    if name is None:
+        return
+    constraint = _constraint(name, problem)
+    if not is_threshold(constraint):
+        others = [item.name for item in problem.constraints if is_threshold(item)]
+        hint = f"thresholds of this task: {', '.join(others)}" if others else "this task has no threshold"
+        raise TaskError(
+            f"'{name}' is not one comparison of numbers, so it has no threshold",
+            where=constraint.text.place(),
+            hint=hint,
+        )
