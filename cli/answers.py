@@ -245,7 +245,6 @@ def _at(curve: Curve, loosened: int) -> str:
 
 def _others(problem: Problem) -> str:
     """Which thresholds one could ask for."""
-    from ..solver.prices import Priced
     from ..solver.sensitivity import is_threshold
 
     names = [item.name for item in problem.constraints if is_threshold(item)]

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ..schemas.units import Type
     from ..solver.best import Best
     from ..solver.order import Order
-    from ..solver.outcome import Limits
 
 _PATH = click.Path(path_type=Path)
 _DATA = "A bundled name or a folder, instead of the dataset that the task names."
