@@ -15,14 +15,11 @@ from .program import Program, Sum, TooLarge, program
 
 NAME: str = "cp-sat"
 MAX_TOTAL = 2**31 - 1
-DETERMINISTIC_LIMIT = 60.0  # CP-SAT's own measure of work, about a second each; the same on every machine
-
-
 PARAMETERS: dict[str, int | str | bool] = {
     "num_workers": 1,  # more workers change the answer from run to run, and are slower here
     "random_seed": 0,
     "presolve_inclusion_work_limit": 0,
-    "max_deterministic_time": int(DETERMINISTIC_LIMIT),
+    "max_deterministic_time": 60,  # CP-SAT's own measure of work, about a second each; the same on every machine
 }
 
 
@@ -72,7 +69,7 @@ def _solved(model: Model, built: Program, limits: Limits) -> Outcome:
     if response.status == helper.CpSolverStatus.INFEASIBLE:
         return Outcome(Status.INFEASIBLE)
     # It stops a moment before its time is over, so only its own measure of work tells the two limits apart.
-    reason = Reason.WORK if response.deterministic_time >= DETERMINISTIC_LIMIT else Reason.TIME
+    reason = Reason.WORK if response.deterministic_time >= parameters.max_deterministic_time else Reason.TIME
     if response.status not in (helper.CpSolverStatus.OPTIMAL, helper.CpSolverStatus.FEASIBLE):
         return Outcome(Status.UNKNOWN, reason=reason)
     # Values after any other status are garbage, so they are read only here.

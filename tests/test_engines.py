@@ -281,7 +281,7 @@ def test_a_child_stops_at_its_limit(engine: str) -> None:
 
 
 def test_cpsat_stops_at_the_same_work_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cpsat, "DETERMINISTIC_LIMIT", 0.5)
+    monkeypatch.setitem(cpsat.PARAMETERS, "max_deterministic_time", 1)
     model = hard(random.Random(1))  # noqa: S311
     first, second = (cpsat.solve(model, Limits()) for _ in range(2))
     assert first == second
