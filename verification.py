@@ -85,6 +85,11 @@ class Verification:
         return ""
 
     @property
+    def note(self) -> str:
+        """Why the exit code is not 0, in one line; empty when it is."""
+        return "; ".join(f"{item.claim}: {item.detail}" for item in self.refuted) or self.surprise or self.undecided
+
+    @property
     def exit_code(self) -> int:
         """0 as expected, 1 verified but not as expected, 3 undecided, 4 the checker disagrees."""
         if self.refuted:

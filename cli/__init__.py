@@ -15,6 +15,7 @@ from ..schemas.errors import CobenchError
 from ..schemas.version import VERSION
 from .certificates import check
 from .common import internal_error
+from .comparing import diff
 from .data import data
 from .explaining import explain
 from .files import completion, init, schema
@@ -27,7 +28,7 @@ INTERRUPTED = 130
 click.rich_click.COMMAND_GROUPS = {
     "cobench": [
         {"name": "Certify and score", "commands": ["verify", "check", "score", "solve"]},
-        {"name": "Ask about all plans", "commands": ["rank", "best", "explain"]},
+        {"name": "Ask about all plans", "commands": ["rank", "best", "explain", "diff"]},
         {"name": "Write tasks and data", "commands": ["init", "schema", "data", "completion"]},
     ]
 }
@@ -48,7 +49,7 @@ def cobench() -> None:
     """
 
 
-for command in (verify, check, score, solve, rank, best, explain, init, schema, data, completion):
+for command in (verify, check, score, solve, rank, best, explain, init, schema, data, completion, diff):
     cobench.add_command(command)
 
 

@@ -191,9 +191,8 @@ def print_line(result: Verification) -> None:
         text.append(" " * 34)
     headline = claims.headline()
     text.append(headline.value, style=_COLOURS[headline])
-    note = result.surprise or result.undecided or "; ".join(f"{item.claim}: {item.detail}" for item in result.refuted)
-    if note:
-        text.append(f"  {note}", style="yellow")
+    if result.note:
+        text.append(f"  {result.note}", style="yellow")
     console().print(text)
 
 

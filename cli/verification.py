@@ -6,6 +6,7 @@ import json
 import math
 import os
 import platform
+import time
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,10 +64,11 @@ class Seconds(click.FloatRange):
     show_default=True,
     help="Whether CP-SAT and MIP cross-check the optimum (a second or so per task), or the scan answers alone.",
 )
+@click.option("--junit", type=click.Path(path_type=Path), help="A file for the results as JUnit XML, as CI shows them.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 def verify(
     tasks: tuple[str, ...], data: str | None, out: Path, as_json: bool, time_limit: float | None, work_limit: int |
-    None, memory_limit: int | None, engines: Engines, quiet: bool,
+    None, memory_limit: int | None, engines: Engines, junit: Path | None, quiet: bool,
 ) -> int:  # fmt: skip
     """Certify tasks and have an independent checker recompute every claim.
 
@@ -77,46 +79,53 @@ def verify(
     cobench verify tasks/parks/parks-2-01-zion-weekend.yaml
     cobench verify tasks/parks --data parks-full --json
     """
+    from ..schemas.files import write_atomically
     from ..solver.outcome import Limits
     from ..verification import verify as verify_task
+    from .junit import Case, junit_xml
 
     files = find_files(tasks, (".yaml", ".yml"), "task files (*.yaml)")
     limit_memory(memory_limit)
     limits = Limits(time_limit, work_limit) if work_limit is not None else Limits(time_limit)
     seen: dict[str, Path] = {}
-    codes: list[int] = []
+    cases: list[Case] = []
     datasets = _Datasets(data)
+
+    def verified(path: Path, place: str) -> tuple[int, str]:
+        """The exit code of one task, and why it is not 0."""
+        file, dataset = datasets.of(path)
+        name = file.task.id
+        if name in seen:
+            raise InputError(f"the id '{name}' is also that of {seen[name]}", where=file.source.where(("id",)))
+        seen[name] = path
+        with progress(quiet) as shown:
+            shown.begin(f"{place}{name}: reading tables")
+            step = partial(_begin, shown, f"{place}{name}")
+            result = verify_task(file, dataset, limits, engines, step)
+        written = None if result.refuted else _write(out, path, dataset.folder, result)
+        _tell(path, file.task.title, result, written, as_json, len(files) == 1)
+        return result.exit_code, result.note
+
     for number, path in enumerate(files, 1):
-        place = f"{number}/{len(files)} " if len(files) > 1 else ""
+        began = time.monotonic()
         try:
-            file, dataset = datasets.of(path)
-            name = file.task.id
-            if name in seen:
-                message = f"the id '{name}' is also that of {seen[name]}"
-                raise InputError(message, where=file.source.where(("id",)))
-            seen[name] = path
-            with progress(quiet) as shown:
-                shown.begin(f"{place}{name}: reading tables")
-                step = partial(_begin, shown, f"{place}{name}")
-                result = verify_task(file, dataset, limits, engines, step)
-            written = None if result.refuted else _write(out, path, dataset.folder, result)
-            codes.append(result.exit_code)
-            _tell(path, file.task.title, result, written, as_json, len(files) == 1)
+            code, reason = verified(path, f"{number}/{len(files)} " if len(files) > 1 else "")
         except BrokenPipeError:
             raise
         except CobenchError as fault:
-            codes.append(fault.exit_code)
-            _tell_error(path, fault, as_json)
+            code, reason = fault.exit_code, _tell_error(path, fault, as_json)
         except OSError as fault:
             error = InputError(os.strerror(fault.errno) if fault.errno else str(fault), where=Where(str(path)))
-            codes.append(error.exit_code)
-            _tell_error(path, error, as_json)
+            code, reason = error.exit_code, _tell_error(path, error, as_json)
         except MemoryError:
             fault = InputError("out of memory", where=Where(str(path)), hint="raise --memory-limit")
-            codes.append(UNDECIDED)
-            _tell_error(path, fault, as_json, UNDECIDED)
+            code, reason = UNDECIDED, _tell_error(path, fault, as_json, UNDECIDED)
         except Exception as fault:  # noqa: BLE001 - one task must not take the others down
-            codes.append(internal_error(fault))
+            code, reason = internal_error(fault), f"internal error: {fault}"
+        cases.append(Case(str(path), path.stem, time.monotonic() - began, code, reason))
+    codes = [case.code for case in cases]
+    if junit is not None:
+        write_atomically(junit, junit_xml("cobench verify", cases))
     if len(files) > 1 and not as_json:
         from .display import print_summary
 
@@ -176,11 +185,13 @@ def _tell(path: Path, title: str, result: Verification, written: Path | None, as
         print_line(result)
 
 
-def _tell_error(path: Path, fault: CobenchError, as_json: bool, code: int | None = None) -> None:
+def _tell_error(path: Path, fault: CobenchError, as_json: bool, code: int | None = None) -> str:
+    """Tells what is wrong with a task, and returns it."""
     if as_json:
         print_json({"task": str(path), "exit": fault.exit_code if code is None else code, "errors": error_texts(fault)})
     else:
         click.echo(str(fault), err=True)
+    return str(fault)
 
 
 def as_data(path: Path, result: Verification, written: Path | None) -> dict[str, Any]:
