@@ -13,7 +13,7 @@ from ..schemas.units import Type
 from . import scan
 from .lower import Lowered
 from .model import Model
-from .order import Level, Listed, Order, Undecided
+from .place import Level, Listed, Order, Undecided
 from .outcome import Limits
 
 LISTED = 10_000_000  # plans: up to here one pass over all of them costs less than a few scans

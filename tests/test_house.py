@@ -59,7 +59,7 @@ ROOMS = {
             "solver.rank",
             "solver.conflicts",
             # Questions about all plans of a task: their order and the best, what binds, what a way out costs.
-            "solver.order",
+            "solver.place",
             "solver.best",
             "solver.steps",
             "solver.sensitivity",
