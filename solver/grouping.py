@@ -10,7 +10,7 @@ import numpy as np
 from .coding import tuple_codes
 from .kernels import NONE
 from .model import Ints, Linear, Link, Model, Row, Table, Term
-from .ordering import ordered
+from .ordering import Ordered
 
 _WORTH = 0.9  # rows are merged when at most this share of them is left
 NOTHING = np.zeros(0, np.int64)
@@ -70,9 +70,8 @@ class Side:
         The values of group g stand from `start[g]` on; places that are left in the group hold NONE.
         """
         group = np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
-        order, (group, values) = ordered([group, values])
-        fresh = np.ones(len(order), np.bool_)
-        fresh[1:] = (group[1:] != group[:-1]) | (values[1:] != values[:-1])
+        rows = Ordered([group, values])
+        values, fresh, order = rows.column(1), rows.fresh(2), rows.order()
         number = np.cumsum(fresh)
         number -= (number[self.start[:-1]] - 1)[group]
         place = np.empty(len(order), np.int64)
@@ -104,22 +103,22 @@ def _side(model: Model, rows: Sequence[Row], by: Linear | None, choice: int) -> 
     seen = [
         (part, part.codes[part.choices.index(choice)]) for part in parts_of(model, rows, by) if choice in part.choices
     ]
-    group, groups = tuple_codes([codes for _, codes in seen], number)
-    costs = [_column(row.linear, choice, number) for row in rows]
-    order, (group, *costs, obj) = ordered([group, *costs, _column(model.objective, choice, number)])
+    columns = [seen[0][1] if len(seen) == 1 else tuple_codes([codes for _, codes in seen], number)[0]]
+    columns += [_column(row.linear, choice, number) for row in rows]
+    columns.append(_column(model.objective, choice, number))
+    rows_in_order = Ordered(columns)
+    start = np.append(np.flatnonzero(rows_in_order.fresh(1)), number)
+    fresh = rows_in_order.fresh(len(columns))
+    costs = [rows_in_order.column(place) for place in range(1, 1 + len(rows))]
+    obj = rows_in_order.column(len(columns) - 1)
+    order = rows_in_order.order()
     tallied = NOTHING
     if by is not None:
         tallied = _column(by, choice, number)[order]
         tallied -= tallied.min()
-    start = np.searchsorted(group, np.arange(groups + 1))
-    fresh = np.ones(number, np.bool_)
-    same = fresh[1:]
-    same[:] = group[1:] != group[:-1]
-    for column in (*costs, obj, tallied):
-        if len(column):
-            same |= column[1:] != column[:-1]
-    mult = first = NOTHING
+        fresh[1:] |= tallied[1:] != tallied[:-1]
     codes = {id(part): code[order[start[:-1]]] for part, code in seen}
+    mult = first = NOTHING
     if np.count_nonzero(fresh) <= _WORTH * number:
         at = np.flatnonzero(fresh)
         start = np.searchsorted(at, start)
@@ -127,9 +126,10 @@ def _side(model: Model, rows: Sequence[Row], by: Linear | None, choice: int) -> 
         mult = np.diff(first)
         costs, obj = [cost[at] for cost in costs], obj[at]
         tallied = tallied[at] if len(tallied) else tallied
-    flat = (
-        np.stack(costs, axis=1).reshape(-1) if len(costs) > 1 else costs[0] if costs else np.zeros(len(obj), np.int64)
-    )
+    if len(costs) == 1:
+        flat = costs[0]
+    else:
+        flat = np.stack(costs, axis=1).reshape(-1) if costs else np.zeros(len(obj), np.int64)
     return Side(choice, start, flat, obj, mult, tallied, order, first, codes)
 
 

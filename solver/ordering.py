@@ -7,81 +7,109 @@ from collections.abc import Sequence
 import numpy as np
 
 from . import kernels
-from .model import Ints
+from .model import Bools, Ints
 from .pairs import radix_sort
 
 BITS = 63  # of a packed key, beside the sign
-_DIGIT = 11  # bits that one pass of the radix sort looks at
+_DIGIT = 10  # bits that one pass of the radix sort looks at: its 1,024 places stay in the first cache
 
 
-def ordered(columns: Sequence[Ints]) -> tuple[Ints, list[Ints]]:
-    """The stable order `int64[n]` of the rows by the columns, the first being the most significant; and the columns in
-    that order.
+class Ordered:
+    """The rows in stable order by the columns, `int64[n]` each, the first being the most significant.
 
     As many columns as fit 63 bits together with the row number are packed and sorted at once, from the last to the
-    first; when a single column does not fit, `numpy.lexsort` orders them. Time: O(n) per eleven bits of a packed key
-    once kernels are compiled, else O(n log n).
+    first, usually all; when a single one does not fit, `numpy.lexsort` orders them. What is asked for is read from the
+    packed integers, one after the other, so little memory is held.
+    Time: O(n) per ten bits of a packed key once kernels are compiled, else O(n log n).
     """
-    size = len(columns[0])
-    lows = [int(column.min()) if size else 0 for column in columns]
-    widths = [(int(column.max()) - low).bit_length() if size else 0 for column, low in zip(columns, lows, strict=True)]
-    place = max(0, size - 1).bit_length()
-    if max(widths) + place > BITS:
-        order = np.lexsort(tuple(columns)[::-1])
-        return order, [column[order] for column in columns]
-    parts: list[slice] = []
-    last = len(columns)
-    while last > 0:
-        first = last - 1
-        while first > 0 and sum(widths[first - 1 : last]) + place <= BITS:
-            first -= 1
-        parts.append(slice(first, last))
-        last = first
-    order = np.arange(size)
-    for part in parts:
-        taken = columns[part] if part is parts[0] else [column[order] for column in columns[part]]
-        packed = _packed(taken, lows[part], widths[part], place)
-        _sort(packed, place, sum(widths[part]))
+
+    def __init__(self, columns: Sequence[Ints]) -> None:
+        self.number = len(columns)
+        size = len(columns[0])
+        self.lows = [int(column.min()) if size else 0 for column in columns]
+        highs = [int(column.max()) if size else 0 for column in columns]
+        self.widths = [(high - low).bit_length() for low, high in zip(self.lows, highs, strict=True)]
+        self.place = max(0, size - 1).bit_length()
+        self.packed: Ints | None = None
+        self.columns: list[Ints] = []
+        parts = self._parts()
         if len(parts) == 1:
-            found = _unpacked(packed, lows, widths, place)
-            packed &= (1 << place) - 1
-            return packed, found
-        packed &= (1 << place) - 1
-        order = order[packed]
-    return order, [column[order] for column in columns]
+            self.packed = self._sorted(columns, parts[0])
+            return
+        if parts:
+            rows = np.arange(size)
+            for part in parts:
+                packed = self._sorted([column[rows] for column in columns[part]], part)
+                packed &= (1 << self.place) - 1
+                rows = rows[packed]
+        else:
+            rows = np.lexsort(tuple(columns)[::-1])
+        self.columns = [column[rows] for column in columns]
+        self.rows = rows
 
+    def column(self, number: int) -> Ints:
+        """A column in order, `int64[n]`."""
+        if self.packed is None:
+            return self.columns[number]
+        found = self.packed >> self._shift(number)
+        if number:
+            found &= (1 << self.widths[number]) - 1
+        if self.lows[number]:
+            found += self.lows[number]
+        return found
 
-def _packed(columns: Sequence[Ints], lows: Sequence[int], widths: Sequence[int], place: int) -> Ints:
-    """One integer per row: the columns above their least values, and in the lowest bits the row's number."""
-    key = columns[0] - lows[0]
-    for column, low, width in zip(columns[1:], lows[1:], widths[1:], strict=True):
-        if width:
-            key <<= width
-            key += column
-            key -= low
-    key <<= place
-    key |= np.arange(len(key))
-    return key
+    def fresh(self, number: int) -> Bools:
+        """Where a row differs from the one before in any of the first columns, so many of them: `bool[n]`."""
+        if self.packed is not None:
+            upper = self.packed >> self._shift(number - 1)
+            found = np.ones(len(upper), np.bool_)
+            np.not_equal(upper[1:], upper[:-1], out=found[1:])
+            return found
+        found = np.ones(len(self.rows), np.bool_)
+        found[1:] = np.any([column[1:] != column[:-1] for column in self.columns[:number]], axis=0)
+        return found
 
+    def order(self) -> Ints:
+        """The numbers of the rows in order, `int64[n]`. Nothing else can be asked afterwards: the memory is reused."""
+        if self.packed is None:
+            return self.rows
+        self.packed &= (1 << self.place) - 1
+        return self.packed
 
-def _unpacked(packed: Ints, lows: Sequence[int], widths: Sequence[int], place: int) -> list[Ints]:
-    """The columns again, read from the packed integers one after the other."""
-    found: list[Ints] = []
-    shift = place
-    for low, width in zip(reversed(lows), reversed(widths), strict=True):
-        column = packed >> shift
-        column &= (1 << width) - 1
-        column += low
-        found.append(column)
-        shift += width
-    return found[::-1]
+    def _parts(self) -> list[slice]:
+        """Which columns are packed together, in the order of sorting; none when one does not fit."""
+        parts: list[slice] = []
+        last = len(self.widths)
+        while last > 0:
+            first = last
+            while first > 0 and sum(self.widths[first - 1 : last]) + self.place <= BITS:
+                first -= 1
+            if first == last:
+                return []
+            parts.append(slice(first, last))
+            last = first
+        return parts
 
+    def _shift(self, number: int) -> int:
+        """Below which bits of a packed integer a column stands."""
+        return self.place + sum(self.widths[number + 1 :])
 
-def _sort(packed: Ints, place: int, width: int) -> None:
-    """Sorts in place; rows with equal columns keep their order."""
-    if not kernels.ready(len(packed)):
-        packed.sort()
-        return
-    digits = -(-width // _DIGIT)
-    counts = np.empty(1 << (-(-width // digits) if digits else 0), np.int64)
-    kernels.compiled(radix_sort)(packed, np.empty_like(packed), counts, place, digits)
+    def _sorted(self, columns: Sequence[Ints], part: slice) -> Ints:
+        """Some columns packed, each above its least value, with the row's number in the lowest bits; and sorted."""
+        lows, widths = self.lows[part], self.widths[part]
+        key = columns[0] - lows[0]
+        for column, low, width in zip(columns[1:], lows[1:], widths[1:], strict=True):
+            if width:
+                key <<= width
+                key += column
+                if low:
+                    key -= low
+        key <<= self.place
+        key |= np.arange(len(key))
+        if not kernels.ready(len(key)):
+            key.sort()
+        elif width := sum(widths):
+            digits = -(-width // _DIGIT)
+            counts = np.empty(1 << -(-width // digits), np.int64)
+            kernels.compiled(radix_sort)(key, np.empty_like(key), counts, self.place, digits)
+        return key

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from cobench.solver import kernels, ordering, scan, sweeping
 from cobench.solver.model import Linear, Link, Model, Row
-from cobench.solver.ordering import ordered
+from cobench.solver.ordering import Ordered
 from cobench.solver.outcome import Limits, Outcome, Reason, Status
 from cobench.solver.pairs import radix_sort
 from cobench.solver.scan import Survey
@@ -200,10 +200,17 @@ def test_rows_are_ordered_by_their_columns_in_turn_however_wide(compiled: bool, 
     ]
     with pytest.MonkeyPatch.context() as patch:
         form(compiled, patch)
-        order, found = ordered(columns)
+        rows = Ordered(columns)
+        found = [rows.column(place) for place in range(len(columns))]
+        fresh = [rows.fresh(number) for number in range(1, len(columns) + 1)]
+        order = rows.order()
     truth = sorted(range(size), key=lambda row: [int(column[row]) for column in columns])
     assert order.tolist() == truth
     assert [column.tolist() for column in found] == [column[truth].tolist() for column in columns]
+    ranked = [[int(column[row]) for column in columns] for row in truth]
+    for number, flags in enumerate(fresh, 1):
+        keys = [key[:number] for key in ranked]
+        assert flags.tolist() == [place == 0 or key != keys[place - 1] for place, key in enumerate(keys)]
 
 
 @pytest.mark.parametrize("bits", [1, 20, 40, 62])
@@ -214,11 +221,12 @@ def test_wide_columns_are_sorted_without_a_packed_key(bits: int, monkeypatch: py
     monkeypatch.setattr(ordering.np, "lexsort", lambda keys: seen.append(len(keys)) or right(keys))
     unit = 2 ** max(0, bits - 5)
     model = small_pairs(random.Random(bits), unit)  # noqa: S311
+    budget = model.rows[0].linear
     plans = feasible_plans(model)
     found = scan.survey(model, Limits())
     assert found.count == (len(plans), len(plans))
     assert found.outcome.best == min(map(model.objective.value, plans))
-    assert bool(seen) == (bits == 62)
+    assert bool(seen) == (max(int(np.ptp(column)) for column in budget.columns.values()) >= 2**60)
 
 
 def small_pairs(rng: random.Random, unit: int, rows: int = 8) -> Model:
