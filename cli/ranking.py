@@ -118,8 +118,8 @@ def best(task: Path, most: int, data: str | None, time_limit: float | None, as_j
     from ..schemas.task import load_task
     from ..solver.best import best_plans
     from ..solver.lower import lower
-    from ..solver.place import Undecided
     from ..solver.outcome import Limits
+    from ..solver.place import Undecided
     from ..verification import data_of
 
     file = load_task(task)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections import Counter
 from fractions import Fraction
@@ -11,33 +10,20 @@ from pathlib import Path
 import pytest
 from cobench.schemas.certificate import Certificate
 from cobench.solver import best as listing
-from cobench.solver import scan
 from cobench.solver.best import best_plans, scanned_order
 from cobench.solver.outcome import Limits
 from cobench.solver.place import TOP, Level, Order, Place, Undecided, order_of, place
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from .models import THOROUGH
 from .oracle import Truth
 from .phrases import Case, cases
 from .test_cli import BEST, Shell, edit, folder, shell, verify  # noqa: F401  fixtures
 from .test_semantics import Posed, posed, slow
 
-if not hasattr(scan, "value_at"):  # stand-ins until the scan has them
-
-    def _sorted(model):
-        every = itertools.product(*(range(len(item)) for item in model.choices))
-        names = range(len(model.names))
-        return sorted((model.objective.value(plan), plan) for plan in every if model.feasible(plan, names))
-
-    def _value_at(model, position, limits):
-        return None if limits.work < 1000 else _sorted(model)[position - 1][0]
-
-    def _plans_up_to(model, value, limits, most):
-        found = [item for item in _sorted(model) if item[0] <= value]
-        return None if len(found) > most or limits.work < 1000 else found
-
-    scan.value_at, scan.plans_up_to = _value_at, _plans_up_to
+many = settings(slow, max_examples=2000 if THOROUGH else 40)
+few = settings(slow, max_examples=200 if THOROUGH else 5)
 
 
 def expect_place(found: Place, wanted: Truth, value: Fraction, at: Posed) -> None:
@@ -70,7 +56,7 @@ def orders(at: Posed, certificate: Certificate) -> list[Order]:
     return [order for order in found if order is not None]
 
 
-@slow
+@many
 @given(cases(), st.integers(-3, 3), st.integers(0, 99))
 def test_a_place_is_what_counting_all_plans_gives(case: Case, off: int, which: int) -> None:
     with posed(case) as at:
@@ -83,7 +69,7 @@ def test_a_place_is_what_counting_all_plans_gives(case: Case, off: int, which: i
                 expect_place(place(order, kind, maximize, at.steps(value)), wanted, value, at)
 
 
-@slow
+@many
 @given(cases(), st.integers(1, 12))
 def test_the_best_plans_are_those_of_sorting_all(case: Case, most: int) -> None:
     with posed(case) as at:
@@ -91,7 +77,7 @@ def test_the_best_plans_are_those_of_sorting_all(case: Case, most: int) -> None:
         wanted = at.truth()
         number = Counter(worth for _, worth in wanted.plans)
         whole: list[tuple[tuple[str, ...], Fraction]] = []  # values as a whole, as long as there is room
-        for worth, times in number.items():
+        for times in number.values():
             if len(whole) + times > most:
                 break
             whole += wanted.plans[len(whole) : len(whole) + times]
@@ -110,7 +96,7 @@ def test_the_best_plans_are_those_of_sorting_all(case: Case, most: int) -> None:
             assert found.next == (None if after is None else Level(at.steps(after), number[after]))
 
 
-@slow
+@few
 @given(cases())
 def test_a_limit_is_said_and_never_an_answer(case: Case) -> None:
     with posed(case) as at:
@@ -127,14 +113,19 @@ def test_a_limit_is_said_and_never_an_answer(case: Case) -> None:
 
 # ------------------------------------------------------------------------------------------------------ the commands
 
-CERTIFICATE = "valid/tiny-cheapest.cert.json"
-
 
 def test_rank_reads_the_certificate(folder: Path, shell: Shell) -> None:  # noqa: F811
     certificate = next(Path("valid").glob("*cheapest*"))
     Path("plan.yaml").write_text(BEST, encoding="utf-8")
     assert shell("rank", "tasks/cheapest.yaml", "plan.yaml", "--certificate", certificate) == 0
-    for part in ("$90.00 among 10 plans", "1 of 10", "next worse", "$104.97", "in: $90.00", "certificate's distribution"):
+    for part in (
+        "$90.00 among 10 plans",
+        "1 of 10",
+        "next worse",
+        "$104.97",
+        "in: $90.00",
+        "certificate's distribution",
+    ):
         assert part in shell.out
     assert shell("rank", "tasks/cheapest.yaml", "plan.yaml") == 0
     assert "counted by the scan" in shell.out
