@@ -24,10 +24,9 @@ if TYPE_CHECKING:
     from ..solver.best import Best
     from ..solver.certify import Survivors
     from ..solver.check import Evaluation
-    from ..solver.order import Level, Place
+    from ..solver.place import Level, Place
     from ..solver.prices import Priced
     from ..solver.sensitivity import Curve, Influence, Sensitivity
-    from ..solver.steps import Step
     from ..solver.trace import Trace, Traced
     from .explaining import Lost
 
@@ -47,7 +46,7 @@ def print_place(task: str, place: Place) -> None:
         shared = f", shared by {_plans(tied)}" if tied > 1 else ""
         table.add_row("rank", f"{better + 1:,} of {total:,}{shared}")
     else:
-        table.add_row("rank", "none: no plan has this value")
+        table.add_row("rank", f"would be {better + 1:,}: no plan has this value")
     table.add_row("better", f"{_plans(better)} ({percent(Fraction(better, total))})")
     table.add_row("worse", f"{_plans(worse)} (percentile {_floor(Fraction(100 * worse, total))})")
     table.add_row("optimum", format_value(place.optimum, kind))
@@ -119,7 +118,7 @@ def print_sensitivity(title: str, problem: Problem, found: Sensitivity) -> None:
     out.print(Text.assemble((problem.id, "bold"), f"  {title}"))
     best = "unknown" if found.optimum is None else format_value(found.optimum, kind)
     number = "an unknown number of plans" if found.plans is None else _plans(found.plans)
-    out.print(f"solvable: {number}, the best has {best}")
+    out.print(f"solvable: {number}, optimum {best}")
     if found.influences:
         out.print()
         out.print(_influences(found))
@@ -129,7 +128,7 @@ def print_sensitivity(title: str, problem: Problem, found: Sensitivity) -> None:
         out.print(f"Redundant{each}: {', '.join(redundant)} (the others imply it: no plan more without it).")
     free = [item.constraint for item in found.influences if item.gain == 0 and not item.redundant]
     if free:
-        out.print(f"Keeps plans out, but no better one: {', '.join(free)}.")
+        out.print(f"Keep{'s' if len(free) == 1 else ''} plans out, but none that is better: {', '.join(free)}.")
     out.print()
     if found.curve is None:
         out.print(f"No threshold binds. {_others(problem)}".rstrip())
@@ -167,18 +166,16 @@ def print_curve(out: Console, problem: Problem, curve: Curve, kind: Type) -> Non
         why = f"unknown ({found.stopped})" if found.stopped else "no value of it makes the task possible"
         out.print(f"  {why}")
         return
-    ordered = list(found.steps) if curve.upper or curve.limit is None else list(reversed(found.steps))
-    if len(ordered) > 1:
-        for line in _chart(curve, kind, out.width):
-            out.print(Text(line))
-    out.print(_steps_table(curve, ordered if curve.upper else list(found.steps), kind))
+    for line in _chart(curve, kind, out.width):
+        out.print(Text(line))
+    out.print(_steps_table(curve, kind))
     count = len(found.steps)
     sides = [side for side, ended in (("tighter", found.from_first), ("looser", found.to_last)) if not ended]
     if found.stopped or sides:
         why = f"a limit ended the search ({found.stopped})" if found.stopped else "more than were asked for"
         out.print(f"{count:,} steps computed; it goes on where the threshold is {' and '.join(sides)}: {why}.")
         return
-    first, last = (_threshold(curve, found.steps[place]) for place in (0, -1))
+    first, last = (_at(curve, found.steps[place].loosened) for place in (0, -1))
     if count == 1:
         out.print(f"One step: the task is possible from {first} on, and loosening it further changes nothing.")
     else:
@@ -186,42 +183,38 @@ def print_curve(out: Console, problem: Problem, curve: Curve, kind: Type) -> Non
 
 
 def _chart(curve: Curve, kind: Type, width: int) -> list[str]:
-    """The chart with an axis below it: the threshold grows to the right, also where growing means tighter."""
-    found, falls = curve.steps.steps, curve.limit is not None and not curve.upper
-    points = [(step.loosened, step.value) for step in found]
+    """The chart with its axis: the threshold loosens to the right, also where loosening lowers it."""
+    points = [(step.loosened, step.value) for step in curve.steps.steps]
     lines = step_chart(points, 0, lambda value: format_value(value, kind), min(width, 100) - 2)
     if not lines:
         return []
     margin = lines[0].index("┤")
     axis = " " * margin + "└" + "─" * (max(map(len, lines)) - margin - 1)
-    start = _threshold(curve, found[0]) if points[0][0] <= 0 else f"{_at(curve, 0)} (now)"
-    word = "loosened to the right" if not falls else "lowered to the right"
-    said = f"{' ' * margin} {start} … {_threshold(curve, found[-1])}, {word}; {MARK} as it is now"
-    return ["", *lines, axis, said, ""]
+    first, last = min(points[0][0], 0), max(points[-1][0], 0)
+    word = "loosened" if curve.limit is None else "raised" if curve.upper else "lowered"
+    said = f"{' ' * margin} {_at(curve, first)} … {_at(curve, last)}, {word} to the right; {MARK} as it is now"
+    return ["", *lines, axis, said]
 
 
-def _steps_table(curve: Curve, steps: Sequence[Step], kind: Type) -> Table:
+def _steps_table(curve: Curve, kind: Type) -> Table:
     """The steps, or where there are many the first, the last, and those around the threshold as it is."""
+    steps = curve.steps.steps
     table = Table(box=box.SIMPLE)
-    table.add_column(
-        f"{curve.constraint} {'from' if curve.upper or curve.limit is None else 'at most'}", justify="right"
-    )
-    table.add_column("loosened by", justify="right")
+    if curve.limit is not None:
+        table.add_column(f"{curve.constraint} {'from' if curve.upper else 'at most'}", justify="right")
+    table.add_column("change" if curve.limit is not None else "loosened by", justify="right")
     table.add_column("optimum", justify="right")
-    now = max((place for place, step in enumerate(curve.steps.steps) if step.loosened <= 0), default=-1)
-    kept = _nearest(len(steps), max(now, 0))
+    now = max((place for place, step in enumerate(steps) if step.loosened <= 0), default=-1)
     previous = -1
-    for place in kept:
+    for place in _nearest(len(steps), max(now, 0)):
         if place != previous + 1:
-            table.add_row("…", "…", "…")
-        previous = place
-        step = curve.steps.steps[place]
-        style = "bold" if place == now else None
-        said = " (now)" if place == now else ""
-        table.add_row(
-            _threshold(curve, step), format_value(step.loosened, curve.unit), format_value(step.value, kind) + said,
-            style=style,
-        )  # fmt: skip
+            table.add_row(*["…"] * len(table.columns))
+        previous, step = place, steps[place]
+        change = step.loosened if curve.upper else -step.loosened
+        cells = [format_value(change, curve.unit), format_value(step.value, kind) + (" (now)" if place == now else "")]
+        if curve.limit is not None:
+            cells.insert(0, _at(curve, step.loosened))
+        table.add_row(*cells, style="bold" if place == now else None)
     return table
 
 
@@ -231,10 +224,6 @@ def _nearest(count: int, place: int) -> list[int]:
         return list(range(count))
     start = min(max(place - _STEPS // 2, 1), count - _STEPS + 1)
     return sorted({0, count - 1, *range(start, start + _STEPS - 2)})
-
-
-def _threshold(curve: Curve, step: Step) -> str:
-    return _at(curve, step.loosened)
 
 
 def _at(curve: Curve, loosened: int) -> str:

@@ -146,7 +146,7 @@ def _lost(lowered: Lowered, survivors: tuple[Survivors, ...], plan: Plan) -> tup
     found: list[Lost] = []
     for choice, offers, counted in zip(lowered.model.choices, lowered.offers, survivors, strict=True):
         picks = plan.picks.get(choice.name, ())
-        rows = offers.find([picks[0].id]) if len(picks) == 1 else ()
+        rows = offers.find([picks[0].id] if len(picks) == 1 else [])
         if not len(rows):
             continue
         passed = int(choice.satisfied[rows[0]])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..schemas.problem import Problem
     from ..schemas.units import Type
     from ..solver.best import Best
-    from ..solver.order import Order
+    from ..solver.place import Order
 
 _PATH = click.Path(path_type=Path)
 _DATA = "A bundled name or a folder, instead of the dataset that the task names."
@@ -52,7 +52,7 @@ def rank(
     from ..schemas.problem import pose
     from ..schemas.task import load_task
     from ..solver.check import evaluate, open_data
-    from ..solver.order import Undecided, place
+    from ..solver.place import Undecided, place
     from ..verification import data_of
     from .answers import print_place, print_unranked
 
@@ -118,8 +118,8 @@ def best(task: Path, most: int, data: str | None, time_limit: float | None, as_j
     from ..schemas.task import load_task
     from ..solver.best import best_plans
     from ..solver.lower import lower
-    from ..solver.order import Undecided
     from ..solver.outcome import Limits
+    from ..solver.place import Undecided
     from ..verification import data_of
 
     file = load_task(task)
@@ -178,7 +178,7 @@ def _order(
     certificate: Path | None, problem: Problem, dataset: Dataset, opened: Any, time_limit: float | None, begin: Any
 ) -> Order:
     """The order of all plans: from the certificate's distribution, else counted."""
-    from ..solver.order import Listed, order_of
+    from ..solver.place import Listed, order_of
 
     if certificate is not None:
         known = certificate_of(certificate, problem, dataset, opened)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TypeVar
@@ -13,8 +13,8 @@ from ..schemas.units import Type
 from . import scan
 from .lower import Lowered
 from .model import Model
-from .order import Level, Listed, Order, Undecided
 from .outcome import Limits
+from .place import Level, Listed, Order, Undecided
 
 LISTED = 10_000_000  # plans: up to here one pass over all of them costs less than a few scans
 _Found = TypeVar("_Found")
@@ -29,13 +29,14 @@ class Scanned:
         self._model, self._limits, self._started = model, limits, time.monotonic()
         self.total = total
 
-    def up_to(self, value: int) -> int:
-        """See Order."""
-        return _decided(scan.count_up_to(self._model, value, self._limits.left(self._started)))
+    def ranks(self, values: Sequence[int]) -> Mapping[int, tuple[int, int]]:
+        """See Order; all in one sweep."""
+        found = scan.survey(self._model, self._limits.left(self._started), values)
+        return _decided(found.ranks if found.outcome.reason is None else None)
 
-    def at(self, position: int) -> int:
+    def at(self, positions: Sequence[int]) -> Sequence[int]:
         """See Order."""
-        return _decided(scan.value_at(self._model, position, self._limits.left(self._started)))
+        return [_decided(value) for value in scan.values_at(self._model, positions, self._limits.left(self._started))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,25 +87,23 @@ def best_plans(lowered: Lowered, objective: Type, most: int, limits: Limits) -> 
     total = order.total
     if not total:
         return Best(kind, model.maximize, most, 0, (), None, None)
-    last = order.at(min(most, total))
-    number = order.up_to(last)
-    if number > most:  # the last value has more plans than there is room
-        number = order.up_to(last - 1)
-        tied = Level(sign * last, order.up_to(last) - number)
-        if not number:
-            found = _first(lowered, model, last, most, limits, started)
-            plans = tuple(Ranked(sign * last, ids) for ids in found)
-            return Best(kind, model.maximize, most, total, plans, tied, None)
-        last -= 1
-    found = scan.plans_up_to(model, last, limits.left(started), number)
-    if found is None:
-        raise Undecided
+    (last,) = order.at([min(most, total)])
+    better, tied = order.ranks([last])[last]
+    if better + tied <= most:
+        number = better + tied
+    elif better:  # the last value has more plans than there is room for
+        number, last = better, last - 1
+    else:
+        first = _first(lowered, model, last, most, limits, started)
+        plans = tuple(Ranked(sign * last, ids) for ids in first)
+        return Best(kind, model.maximize, most, total, plans, Level(sign * last, tied), None)
+    found = _decided(scan.plans_up_to(model, last, limits.left(started), number))
     named = [(value, lowered.ids(model, picked)) for value, picked in found]
     named.sort(key=lambda item: (item[0], [offer.encode() for offer in item[1].values()]))
     after = None
     if number < total:
-        there = order.at(number + 1)
-        after = Level(sign * there, order.up_to(there) - number)
+        (there,) = order.at([number + 1])
+        after = Level(sign * there, order.ranks([there])[there][1])
     return Best(kind, model.maximize, most, total, tuple(Ranked(sign * v, ids) for v, ids in named), None, after)
 
 

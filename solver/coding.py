@@ -29,7 +29,8 @@ def tuple_codes(columns: Sequence[Ints], size: int) -> tuple[Ints, int]:
     codes, number = np.zeros(size, np.int64), min(size, 1)
     for column in columns:
         more, several = coded(column)
-        codes, number = coded(codes * several + more)  # both at most the number of rows: no overflow
+        # Both are at most the number of rows: no overflow.
+        codes, number = coded(codes * several + more) if number > 1 else (more, several)
     return codes, number
 
 

@@ -47,7 +47,19 @@ ROOMS = {
         libraries=("polars", "numpy"),
     ),
     "scan": Room(
-        ("solver.scan", "solver.grouping", "solver.kernels"), rooms=("schemas", "model"), libraries=("numba", "numpy")
+        (
+            "solver.scan",
+            "solver.survey",
+            "solver.sweeping",
+            "solver.positions",
+            "solver.blocks",
+            "solver.grouping",
+            "solver.ordering",
+            "solver.kernels",
+            "solver.pairs",
+        ),
+        rooms=("schemas", "model"),
+        libraries=("numba", "numpy"),
     ),
     "cpsat": Room(("solver.cpsat",), rooms=("schemas", "model"), libraries=("ortools", "numpy")),
     "mip": Room(("solver.mip",), rooms=("schemas", "model"), libraries=("pulp", "highspy", "numpy")),
@@ -59,7 +71,7 @@ ROOMS = {
             "solver.rank",
             "solver.conflicts",
             # Questions about all plans of a task: their order and the best, what binds, what a way out costs.
-            "solver.order",
+            "solver.place",
             "solver.best",
             "solver.steps",
             "solver.sensitivity",

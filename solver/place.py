@@ -7,7 +7,7 @@ numba and lowering.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Protocol
@@ -37,12 +37,12 @@ class Order(Protocol):
         """The number of plans."""
         ...
 
-    def up_to(self, value: int) -> int:
-        """The number of plans with at most this value."""
+    def ranks(self, values: Sequence[int]) -> Mapping[int, tuple[int, int]]:
+        """By value, how many plans are better than it, and how many have it."""
         ...
 
-    def at(self, position: int) -> int:
-        """The value of the plan at a position from 1 to `total`."""
+    def at(self, positions: Sequence[int]) -> Sequence[int]:
+        """The values of the plans at positions from 1 to `total`."""
         ...
 
 
@@ -59,14 +59,17 @@ class Listed:
         """The number of plans."""
         return self._ends[-1] if self._ends else 0
 
-    def up_to(self, value: int) -> int:
+    def ranks(self, values: Sequence[int]) -> Mapping[int, tuple[int, int]]:
         """See Order; by bisection."""
+        return {value: (self._up_to(value - 1), self._up_to(value) - self._up_to(value - 1)) for value in values}
+
+    def at(self, positions: Sequence[int]) -> Sequence[int]:
+        """See Order; by bisection."""
+        return [self._values[bisect_left(self._ends, position)] for position in positions]
+
+    def _up_to(self, value: int) -> int:
         place = bisect_right(self._values, value)
         return self._ends[place - 1] if place else 0
-
-    def at(self, position: int) -> int:
-        """See Order; by bisection."""
-        return self._values[bisect_left(self._ends, position)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,24 +113,32 @@ def place(order: Order, objective: Type, maximize: bool, value: int) -> Place:
     """The place of a value; there must be a plan. Raises Undecided when a limit stops a count."""
     sign = -1 if maximize else 1
     own, total = sign * value, order.total
+    better, tied = order.ranks([own])[own]
+    # A plan is in the top A % when 100 * better < A * total; the last of them is at this position.
+    ends = {percent: -(-percent * total // 100) for percent in TOP}
+    sides = [position for position in (better, better + tied + 1) if 1 <= position <= total]
+    positions = [1, *ends.values(), *sides]
+    found = dict(zip(positions, order.at(positions), strict=True))
+    ranks = order.ranks(sorted(set(found.values())))
 
     def level(position: int) -> Level | None:
-        if not 1 <= position <= total:
-            return None
-        there = order.at(position)
-        return Level(sign * there, order.up_to(there) - order.up_to(there - 1))
+        there = found.get(position) if position in sides else None
+        return None if there is None else Level(sign * there, ranks[there][1])
 
-    better, up_to = order.up_to(own - 1), order.up_to(own)
-    cuts: list[Cut] = []
-    for percent in TOP:
-        last = order.at(-(-percent * total // 100))  # a plan is in the top A % when 100 * better < A * total
-        cuts.append(Cut(percent, sign * last, order.up_to(last)))
-    optimum = order.at(1)
-    standing = Standing(better=wide(better), tied=wide(up_to - better), worse=wide(total - up_to), total=wide(total))
+    cuts = tuple(Cut(percent, sign * found[end], sum(ranks[found[end]])) for percent, end in ends.items())
+    standing = Standing(better=wide(better), tied=wide(tied), worse=wide(total - better - tied), total=wide(total))
     return Place(
-        objective, maximize, value, sign * optimum, own - optimum, standing, level(better), level(up_to + 1),
-        tuple(cuts), order.source,
-    )  # fmt: skip
+        objective,
+        maximize,
+        value,
+        sign * found[1],
+        own - found[1],
+        standing,
+        level(better),
+        level(better + tied + 1),
+        cuts,
+        order.source,
+    )
 
 
 def order_of(certificate: Certificate) -> Order | None:
