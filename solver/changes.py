@@ -91,7 +91,8 @@ def cut(certificate: Certificate, percent: int) -> int | None:
     if order is None or not order.total:
         return None
     sign = -1 if certificate.objective.sense == "maximize" else 1
-    return sign * order.at(-(-percent * order.total // 100))
+    (last,) = order.at([-(-percent * order.total // 100)])
+    return sign * last
 
 
 def _inputs(old: Certificate, new: Certificate) -> Iterator[str]:

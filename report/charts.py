@@ -1,0 +1,134 @@
+"""Figures as Vega-Lite specifications. Positions on paper are floats; the exact numbers stand in the tables beside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import altair
+
+BINS = 60
+WIDTH = 680
+INK, SOFT, MARK = "#4c78a8", "#bab0ac", "#e45756"
+
+Rows = list[dict[str, Any]]
+
+
+def distribution_chart(
+    pairs: Sequence[tuple[int, int]], scale: int, label: str, marks: Mapping[str, int]
+) -> dict[str, Any]:
+    """How many plans there are by value; `pairs` (value, plans), in whole bins where values are many.
+
+    `marks` names values that a line is drawn at.
+    """
+    import altair as alt
+
+    low, high = min(value for value, _ in pairs), max(value for value, _ in pairs)
+    width = max(1, -(-(high - low + 1) // BINS))
+    plans: dict[int, int] = {}
+    for value, number in pairs:
+        place = (value - low) // width
+        plans[place] = plans.get(place, 0) + number
+    rows: Rows = [
+        {
+            "from": (low + place * width) / scale,
+            "to": (low + (place + 1) * width) / scale,
+            "plans": number,
+            "shown": f"{number:,}",
+        }
+        for place, number in sorted(plans.items())
+    ]
+    bars = alt.Chart(alt.Data(values=rows)).mark_bar(color=INK).encode(
+        x=alt.X("from:Q", title=label, scale=alt.Scale(zero=False)),
+        x2="to:Q",
+        y=alt.Y("plans:Q", title="plans"),
+        tooltip=["from:Q", "to:Q", alt.Tooltip("shown:N", title="plans")],
+    )  # fmt: skip
+    lines: Rows = [{"value": value / scale, "name": name} for name, value in marks.items()]
+    base = alt.Chart(alt.Data(values=lines)).encode(x="value:Q")
+    rules = base.mark_rule(color=MARK, strokeDash=[4, 3]).encode(tooltip=["name:N", "value:Q"])
+    names = base.mark_text(angle=270, align="right", dx=-4, dy=-5, color=MARK, fontSize=10).encode(
+        y=alt.value(0), text="name:N"
+    )
+    return _spec(alt.layer(bars, rules, names), height=240)
+
+
+def steps_chart(points: Sequence[tuple[float, float]], now: float, across: str, up: str, loosens: str) -> dict[str, Any]:
+    """The optimum against a threshold: it holds from each point on, in the direction in which the threshold loosens.
+
+    `loosens` is `right` when a larger threshold allows more, else `left`.
+    """
+    import altair as alt
+
+    ordered = sorted(points)
+    rows: Rows = [{"threshold": place, "optimum": value} for place, value in ordered]
+    if now > ordered[-1][0] and loosens == "right":
+        rows.append({"threshold": now, "optimum": ordered[-1][1]})
+    if now < ordered[0][0] and loosens == "left":
+        rows.insert(0, {"threshold": now, "optimum": ordered[0][1]})
+    line = alt.Chart(alt.Data(values=rows)).mark_line(
+        interpolate="step-after" if loosens == "right" else "step-before", color=INK, point=len(rows) <= BINS
+    ).encode(
+        x=alt.X("threshold:Q", title=across, scale=alt.Scale(zero=False)),
+        y=alt.Y("optimum:Q", title=up, scale=alt.Scale(zero=False)),
+        tooltip=["threshold:Q", "optimum:Q"],
+    )  # fmt: skip
+    rule = alt.Chart(alt.Data(values=[{"now": now}])).mark_rule(color=MARK, strokeDash=[4, 3]).encode(x="now:Q")
+    return _spec(alt.layer(line, rule), height=240)
+
+
+def bars_chart(bars: Sequence[tuple[str, float, str]], title: str) -> dict[str, Any]:
+    """A bar for each name, in the order given: (name, length, what is written beside it)."""
+    import altair as alt
+
+    rows: Rows = [{"name": name, "length": length, "said": said} for name, length, said in bars]
+    base = alt.Chart(alt.Data(values=rows)).encode(y=alt.Y("name:N", sort=None, title=None))
+    drawn = base.mark_bar(color=INK).encode(x=alt.X("length:Q", title=title), tooltip=["name:N", "said:N"])
+    said = base.mark_text(align="left", dx=4, fontSize=11).encode(x="length:Q", text="said:N")
+    return _spec(alt.layer(drawn, said), height=max(40, 22 * len(rows)))
+
+
+def funnel_chart(choices: Mapping[str, Sequence[tuple[str, int]]]) -> dict[str, Any]:
+    """The rows of each choice that are left after each filter, on a logarithmic scale, one panel a choice."""
+    import altair as alt
+
+    panels = [
+        bars_chart_of([{"name": name, "rows": rows, "drawn": max(rows, 0.8), "said": f"{rows:,}"} for name, rows in left], choice)
+        for choice, left in choices.items()
+    ]
+    return _spec(alt.hconcat(*panels), height=None)
+
+
+def bars_chart_of(rows: Rows, title: str) -> altair.LayerChart:
+    """One panel of the funnel."""
+    import altair as alt
+
+    base = alt.Chart(alt.Data(values=rows)).encode(y=alt.Y("name:N", sort=None, title=None))
+    drawn = base.mark_bar(color=INK).encode(
+        x=alt.X("drawn:Q", title="rows left", scale=alt.Scale(type="log", domainMin=0.8)), x2=alt.datum(0.8)
+    )
+    said = base.mark_text(align="left", dx=4, fontSize=11).encode(x="drawn:Q", text="said:N")
+    return alt.layer(drawn, said).properties(title=title, width=220, height=max(40, 20 * len(rows)))
+
+
+def sets_chart(names: Sequence[str], sets: Sequence[Sequence[str]], what: str) -> dict[str, Any]:
+    """A row for each set, a column for each name, a square where the set has the name."""
+    import altair as alt
+
+    rows: Rows = [{"set": f"{number}", "name": name} for number, names in enumerate(sets, 1) for name in names]
+    numbers = [f"{number}" for number in range(1, len(sets) + 1)]
+    chart = alt.Chart(alt.Data(values=rows)).mark_square(size=140, color=MARK, opacity=1).encode(
+        x=alt.X("name:N", scale=alt.Scale(domain=list(names)), title=None, axis=alt.Axis(labelAngle=-40, grid=True)),
+        y=alt.Y("set:N", scale=alt.Scale(domain=numbers), title=what, axis=alt.Axis(grid=True)),
+        tooltip=["set:N", "name:N"],
+    )  # fmt: skip
+    return _spec(chart, height=max(40, 20 * len(sets)), width=min(WIDTH, 60 * len(names)))
+
+
+def _spec(chart: Any, height: int | None, width: int = WIDTH) -> dict[str, Any]:
+    """The specification, with sizes where the chart has none of its own."""
+    if height is not None:
+        chart = chart.properties(width=width, height=height)
+    spec: dict[str, Any] = chart.configure_view(stroke=None).to_dict(validate=True)
+    return spec

@@ -1,0 +1,74 @@
+"""One offline HTML page from sections of text, figures and tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from ..schemas.errors import OutputError
+from ..schemas.version import VERSION
+
+NEEDED = ("altair", "jinja2", "vl_convert")
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A Vega-Lite specification, and what it shows in words."""
+
+    spec: dict[str, Any]
+    alt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table as text; `right`: the columns with numbers."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    right: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading, a sentence or two, a figure and a table; beside a figure the table is folded away."""
+
+    heading: str
+    text: str = ""
+    figure: Figure | None = None
+    grid: Grid | None = None
+
+
+def require() -> None:
+    """Raises OutputError when what draws pages is not installed."""
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise OutputError(
+            f"error: a page needs {', '.join(missing)}, not installed\nhint: pip install 'cobench[report]'"
+        )
+
+
+def page(title: str, lead: str, sections: Sequence[Section]) -> str:
+    """The page: scripts, style and data inside, so that it can be opened, printed and sent without a network.
+
+    The scripts are only there when there is a figure. The same sections give the same bytes.
+    """
+    import jinja2  # these two are an extra, and heavy
+
+    figures = [section.figure for section in sections if section.figure is not None]
+    script = ""
+    if figures:
+        import vl_convert
+
+        script = vl_convert.javascript_bundle().replace("</script", "<\\/script")
+    template = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True).from_string(
+        Path(__file__).with_name("page.html").read_text(encoding="utf-8")
+    )
+    # `<` is escaped inside the data, so that no text in it can end the script element.
+    specs = json.dumps([figure.spec for figure in figures], ensure_ascii=False, sort_keys=True).replace("<", "\\u003c")
+    return template.render(
+        title=title, lead=lead, sections=sections, script=script, specs=specs, version=VERSION
+    )
