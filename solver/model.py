@@ -165,9 +165,10 @@ class Model:
         return self._taken(taken, wanted)
 
     def narrowed(self, rows: Mapping[int, Ints]) -> Model:
-        """The model with only the given row indices of some choices."""
+        """The model with only the given row indices of some choices, and every part, also those of no constraint."""
         every = {number: rows.get(number, np.arange(len(choice))) for number, choice in enumerate(self.choices)}
-        return self._taken(every, set(range(len(self.names))))
+        parts = (*self.rows, *self.links, *self.tables)
+        return self._taken(every, {part.constraint for part in parts})
 
     def _taken(self, taken: Mapping[int, Ints], wanted: set[int]) -> Model:
         def codes(part: Link | Table) -> tuple[Ints, ...]:

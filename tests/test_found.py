@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from cobench.cli import run
 from cobench.schemas.certificate import read_certificate
@@ -145,3 +147,21 @@ def test_a_stopped_scan_does_not_call_what_it_found_the_bound() -> None:
     partial = [outcome for outcome in stopped if outcome.status is Status.FEASIBLE]
     assert any(outcome.best > whole.best for outcome in partial)
     assert all(outcome.bound is not None and outcome.bound <= whole.best for outcome in partial)
+
+
+def test_a_combination_that_is_unknown_does_not_tie_with_one_that_is_zero(tmp_path: Path) -> None:
+    """From (S, Cue) it is no walk at all, from (N, Cue) nobody knows: only the first can be a witness."""
+    shutil.copytree(WORLD / "world", tmp_path / "world")
+    walk = tmp_path / "world" / "walk.parquet"
+    known = [{**row, "minutes": row["minutes"] % 5} for row in pq.ParquetFile(walk).read().to_pylist()]
+    pq.write_table(pa.Table.from_pylist([row for row in known if row["town"] == "Cue"]), walk)
+    task = tmp_path / "task.yaml"
+    lines = ["cobench: 1", "id: t", "dataset: world", "given: {guests: 3}", "choose:", "  room: rooms"]
+    lines += [
+        "  train: trains",
+        "constraints:",
+        "  near: walk(train.station, room.town) <= -3",
+        "minimize: train.fares",
+    ]
+    task.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    assert run(["verify", str(task), "--engines", "scan", "--out", str(tmp_path)]) == 1
