@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..schemas.canonical import narrow
-from ..schemas.certificate import Certificate, ConflictsClaim, Grade, Move, distribution_pairs
+from ..schemas.certificate import Certificate, ConflictsClaim, CorrectionClaim, Grade, Move, distribution_pairs
 from ..schemas.expression import Compare, Literal
 from ..schemas.units import Type, format_decimal, format_value
 from ..solver.rank import in_top
@@ -104,9 +104,7 @@ def print_conflicts(out: Console, claim: ConflictsClaim, problem: Problem, notes
     out.print("No plan exists. Any one of these makes it possible:" if claim.corrections else "No plan exists.")
     for number, correction in enumerate(claim.corrections[:_SHOWN]):
         note = (notes[number] if notes else "").ljust(width)
-        steps = [f"drop {name}" for name in correction.drop]
-        if correction.move is not None:
-            steps.append(_moved(correction.move, problem))
+        steps = correction_steps(correction, problem)
         plan = ", ".join(f"{choice} {picks[0].id}" for choice, picks in correction.plan.picks.items())
         out.print(Text.assemble("  ", note, (" and ".join(steps), "bold"), f"  ({plan})"))
     if len(claim.corrections) > _SHOWN:
@@ -120,6 +118,12 @@ def print_conflicts(out: Console, claim: ConflictsClaim, problem: Problem, notes
     if not claim.complete:
         out.print("  … and perhaps others: a limit ended the search")
     out.print()
+
+
+def correction_steps(correction: CorrectionClaim, problem: Problem) -> list[str]:
+    """What a correction does: `drop pool`, `raise budget by $112.40`."""
+    steps = [f"drop {name}" for name in correction.drop]
+    return steps if correction.move is None else [*steps, _moved(correction.move, problem)]
 
 
 def _moved(move: Move, problem: Problem) -> str:

@@ -44,11 +44,14 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the author wants to know: the threshold to move and in how many steps, and what constraints are worth."""
+    """What the author wants to know: the threshold to move and in how many steps, what constraints are worth, and
+    where a page about it is written.
+    """
 
     threshold: str | None
     steps: int
     prices: Mapping[str, Fraction]
+    html: Path | None
 
 
 @click.command()
@@ -78,11 +81,14 @@ class Asked:
 @click.option(
     "--time-limit", type=Seconds(min=0, max=10**9), metavar="SECONDS", help="What is open then is called unknown."
 )
+@click.option(
+    "--html", type=_PATH, metavar="FILE", help="A page with figures, too: one file, nothing from the network."
+)
 @click.option("--json", "as_json", is_flag=True, help="Everything as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 def explain(
     task: Path, plan: str | None, threshold: str | None, most: int, prices: tuple[str, ...], data: str | None,
-    time_limit: float | None, as_json: bool, quiet: bool,
+    time_limit: float | None, html: Path | None, as_json: bool, quiet: bool,
 ) -> int:  # fmt: skip
     """Explain TASK: why it has no plan and what would help, or what binds when it has one.
 
@@ -99,8 +105,12 @@ def explain(
     from ..solver.outcome import Limits
     from ..verification import data_of
 
-    if plan is not None and (threshold is not None or prices):
-        raise click.UsageError("--plan goes without --threshold and --price.")
+    if plan is not None and (threshold is not None or prices or html is not None):
+        raise click.UsageError("--plan goes without --threshold, --price and --html.")
+    if html is not None:
+        from ..report.page import require
+
+        require()
     picked = None if plan is None else picked_plan(plan)
     file = load_task(task)
     dataset = data_of(file, data)
@@ -114,7 +124,7 @@ def explain(
         lowered = lower(problem, dataset)
         if picked is not None:
             return _plan(file.task.title, problem, dataset, lowered, picked, as_json, shown)
-        asked = Asked(threshold, most, priced)
+        asked = Asked(threshold, most, priced, html)
         return _task(file.task.title, problem, dataset, lowered, asked, Limits(time_limit), as_json, shown)
 
 
@@ -174,15 +184,20 @@ def _task(
     if moved is not None and not found.undecided:
         shown.begin(f"moving {moved}")
         found = replace(found, curve=curve(problem, lowered, moved, limits.left(started), asked.steps))
-    claim, survivors = None, ()
-    if found.plans == 0:
+    claim, survivors, certificate = None, (), None
+    if found.plans == 0 or asked.html is not None:
         from ..schemas.certificate import Scope
         from ..solver.certify import certify_problem
 
-        shown.begin("looking for conflicts")
+        shown.begin("certifying")
         certified = certify_problem(problem, dataset, Scope(), limits.left(started), "scan")
-        claim, survivors = certified.certificate.claims.conflicts, certified.survivors
+        certificate, survivors = certified.certificate, certified.survivors
+        claim = certificate.claims.conflicts
     shown.stop()
+    if asked.html is not None and certificate is not None:
+        from .pages import write_explanation
+
+        write_explanation(asked.html, title, problem, certificate, found, survivors)
     ways = None
     if claim is not None and asked.prices:
         from ..solver.prices import priced

@@ -12,6 +12,7 @@ from ..schemas.canonical import narrow
 from ..schemas.certificate import Certificate, ConflictsClaim, distribution_pairs
 from ..schemas.files import write_atomically
 from ..schemas.units import Type, format_value
+from ..solver.place import TOP, order_of
 from .display import correction_steps
 
 if TYPE_CHECKING:
@@ -26,10 +27,10 @@ _MOST_BARS = 500  # values in the table of a distribution
 
 def write_explanation(
     path: Path, title: str, problem: Problem, certificate: Certificate, found: Sensitivity,
-    survivors: tuple[Survivors, ...], order: Order | None,
+    survivors: tuple[Survivors, ...],
 ) -> None:  # fmt: skip
     """Writes the page about one task."""
-    claims = certificate.claims
+    claims, order = certificate.claims, order_of(certificate)
     sections = [
         *_headline(problem, certificate, order),
         *_distribution(problem, certificate, order),
@@ -56,7 +57,9 @@ def _headline(problem: Problem, certificate: Certificate, order: Order | None) -
         low, high = narrow(claims.count.at_least), narrow(claims.count.at_most)
         rows.append(("feasible plans", f"{low:,}" if low == high else f"{low:,} to {high:,}"))
     if order is not None and order.total:
-        rows.extend((f"the best {percent} % reach", format_value(value, kind)) for percent, value in _cuts(problem, order))
+        rows.extend(
+            (f"the best {percent} % reach", format_value(value, kind)) for percent, value in _cuts(problem, order)
+        )
     constraints = tuple((item.name, item.text.text) for item in problem.constraints)
     yield Section("In short", grid=Grid(("", ""), tuple(rows)))
     goal = f"{'maximize' if problem.objective.maximize else 'minimize'} {problem.objective.text.text}"
@@ -64,8 +67,6 @@ def _headline(problem: Problem, certificate: Certificate, order: Order | None) -
 
 
 def _cuts(problem: Problem, order: Order) -> list[tuple[int, int]]:
-    from ..solver.place import TOP
-
     sign = -1 if problem.objective.maximize else 1
     places = order.at([-(-percent * order.total // 100) for percent in TOP])
     return [(percent, sign * value) for percent, value in zip(TOP, places, strict=True)]
@@ -148,12 +149,17 @@ def _conflicts(problem: Problem, claim: ConflictsClaim) -> Iterator[Section]:
         for item in claim.corrections
     )
     more = "" if claim.complete else " There may be others: a limit ended the search."
-    yield Section("Any one of these makes it possible", more.strip(), grid=Grid(("change", "then this plan works"), ways))
+    yield Section(
+        "Any one of these makes it possible", more.strip(), grid=Grid(("change", "then this plan works"), ways)
+    )
     sets = [names for names in claim.conflicts if names]
     names = [item.name for item in problem.constraints if any(item.name in conflict for conflict in sets)]
-    alt = f"{len(claim.conflicts):,} minimal sets of constraints that cannot hold together"
+    number = len(claim.conflicts)
+    alt = f"{number:,} minimal set{'s' if number != 1 else ''} of constraints that cannot hold together"
     figure = Figure(sets_chart(names, sets[:_MOST_SETS], "conflict"), alt) if sets else None
-    rows = tuple((f"{number}", ", ".join(conflict) or "no offers at all") for number, conflict in enumerate(claim.conflicts, 1))
+    rows = tuple(
+        (f"{number}", ", ".join(conflict) or "no offers at all") for number, conflict in enumerate(claim.conflicts, 1)
+    )
     yield Section("What cannot hold together", f"{alt}.{more}", figure, Grid(("", "constraints"), rows))
 
 
@@ -161,13 +167,14 @@ def _survivors(survivors: tuple[Survivors, ...]) -> Iterator[Section]:
     if not survivors:
         return
     panels = {
-        item.choice: [("offers", item.offers), *((name, item.together[name]) for name in item.alone if item.alone[name] < item.offers)]
+        item.choice: [
+            ("offers", item.offers),
+            *((name, item.together[name]) for name in item.alone if item.alone[name] < item.offers),
+        ]
         for item in survivors
     }
     names = list(survivors[0].alone)
-    rows = tuple(
-        (name, *(f"{item.alone[name]:,} / {item.together[name]:,}" for item in survivors)) for name in names
-    )
+    rows = tuple((name, *(f"{item.alone[name]:,} / {item.together[name]:,}" for item in survivors)) for name in names)
     alt = "Rows of each choice that are left, filter by filter"
     head = ("constraint", *(item.choice for item in survivors))
     grid = Grid(head, rows, frozenset(range(1, len(head))))

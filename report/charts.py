@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 BINS = 60
 WIDTH = 680
-INK, SOFT, MARK = "#4c78a8", "#bab0ac", "#e45756"
+INK, MARK = "#4c78a8", "#e45756"
 
 Rows = list[dict[str, Any]]
 
@@ -43,6 +43,7 @@ def distribution_chart(
         x=alt.X("from:Q", title=label, scale=alt.Scale(zero=False)),
         x2="to:Q",
         y=alt.Y("plans:Q", title="plans"),
+        y2=alt.datum(0),  # else a bar between two places lies flat
         tooltip=["from:Q", "to:Q", alt.Tooltip("shown:N", title="plans")],
     )  # fmt: skip
     lines: Rows = [{"value": value / scale, "name": name} for name, value in marks.items()]
@@ -54,7 +55,9 @@ def distribution_chart(
     return _spec(alt.layer(bars, rules, names), height=240)
 
 
-def steps_chart(points: Sequence[tuple[float, float]], now: float, across: str, up: str, loosens: str) -> dict[str, Any]:
+def steps_chart(
+    points: Sequence[tuple[float, float]], now: float, across: str, up: str, loosens: str
+) -> dict[str, Any]:
     """The optimum against a threshold: it holds from each point on, in the direction in which the threshold loosens.
 
     `loosens` is `right` when a larger threshold allows more, else `left`.
@@ -93,17 +96,14 @@ def funnel_chart(choices: Mapping[str, Sequence[tuple[str, int]]]) -> dict[str, 
     """The rows of each choice that are left after each filter, on a logarithmic scale, one panel a choice."""
     import altair as alt
 
-    panels = [
-        bars_chart_of([{"name": name, "rows": rows, "drawn": max(rows, 0.8), "said": f"{rows:,}"} for name, rows in left], choice)
-        for choice, left in choices.items()
-    ]
-    return _spec(alt.hconcat(*panels), height=None)
+    return _spec(alt.hconcat(*(_funnel(left, choice) for choice, left in choices.items())), height=None)
 
 
-def bars_chart_of(rows: Rows, title: str) -> altair.LayerChart:
+def _funnel(left: Sequence[tuple[str, int]], title: str) -> altair.LayerChart:
     """One panel of the funnel."""
     import altair as alt
 
+    rows: Rows = [{"name": name, "drawn": max(number, 0.8), "said": f"{number:,}"} for name, number in left]
     base = alt.Chart(alt.Data(values=rows)).encode(y=alt.Y("name:N", sort=None, title=None))
     drawn = base.mark_bar(color=INK).encode(
         x=alt.X("drawn:Q", title="rows left", scale=alt.Scale(type="log", domainMin=0.8)), x2=alt.datum(0.8)
@@ -116,7 +116,7 @@ def sets_chart(names: Sequence[str], sets: Sequence[Sequence[str]], what: str) -
     """A row for each set, a column for each name, a square where the set has the name."""
     import altair as alt
 
-    rows: Rows = [{"set": f"{number}", "name": name} for number, names in enumerate(sets, 1) for name in names]
+    rows: Rows = [{"set": f"{number}", "name": name} for number, members in enumerate(sets, 1) for name in members]
     numbers = [f"{number}" for number in range(1, len(sets) + 1)]
     chart = alt.Chart(alt.Data(values=rows)).mark_square(size=140, color=MARK, opacity=1).encode(
         x=alt.X("name:N", scale=alt.Scale(domain=list(names)), title=None, axis=alt.Axis(labelAngle=-40, grid=True)),

@@ -69,6 +69,4 @@ def page(title: str, lead: str, sections: Sequence[Section]) -> str:
     )
     # `<` is escaped inside the data, so that no text in it can end the script element.
     specs = json.dumps([figure.spec for figure in figures], ensure_ascii=False, sort_keys=True).replace("<", "\\u003c")
-    return template.render(
-        title=title, lead=lead, sections=sections, script=script, specs=specs, version=VERSION
-    )
+    return template.render(title=title, lead=lead, sections=sections, script=script, specs=specs, version=VERSION)

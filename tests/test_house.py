@@ -76,6 +76,7 @@ ROOMS = {
             "solver.steps",
             "solver.sensitivity",
             "solver.prices",
+            "solver.changes",
         ),
         rooms=("schemas", "datasets", "model", "lower", "isolate", *ENGINES),
         libraries=("numpy",),
@@ -90,6 +91,7 @@ ROOMS = {
     "agent_runner": Room(
         ("agent_runner", "agent_runner.*"), rooms=("schemas", "datasets", *PUBLIC_SOLVER), libraries=("polars",)
     ),
+    "report": Room(("report", "report.*"), rooms=("schemas",), libraries=("altair", "jinja2", "vl_convert")),
     "root": Room(("", "__main__", "cli", "cli.*", "verification"), rooms=("*",), libraries=("*",)),
 }
 NO_ROOMS = ("tests", "benchmarks", "docs")  # folders whose Python files are not part of the package

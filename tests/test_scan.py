@@ -195,9 +195,7 @@ def test_rows_are_ordered_by_their_columns_in_turn_however_wide(compiled: bool, 
     """In one packed key, in several that are sorted one after the other, or by lexsort when none would do."""
     size = data.draw(st.integers(0, 40))
     spans = data.draw(st.lists(st.sampled_from([0, 1, 7, 2**20, 2**40, 2**57, 2**62 - 1]), min_size=1, max_size=5))
-    columns = [
-        ints(*data.draw(st.lists(st.integers(-span, span), min_size=size, max_size=size))) for span in spans
-    ]
+    columns = [ints(*data.draw(st.lists(st.integers(-span, span), min_size=size, max_size=size))) for span in spans]
     with pytest.MonkeyPatch.context() as patch:
         form(compiled, patch)
         rows = Ordered(columns)
