@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import altair
+from typing import Any
 
 BINS = 60
 WIDTH = 680
@@ -99,7 +96,7 @@ def funnel_chart(choices: Mapping[str, Sequence[tuple[str, int]]]) -> dict[str, 
     return _spec(alt.hconcat(*(_funnel(left, choice) for choice, left in choices.items())), height=None)
 
 
-def _funnel(left: Sequence[tuple[str, int]], title: str) -> altair.LayerChart:
+def _funnel(left: Sequence[tuple[str, int]], title: str) -> Any:
     """One panel of the funnel."""
     import altair as alt
 

@@ -63,7 +63,8 @@ def page(title: str, lead: str, sections: Sequence[Section]) -> str:
     if figures:
         import vl_convert
 
-        script = vl_convert.javascript_bundle().replace("</script", "<\\/script")
+        bundle = vl_convert.javascript_bundle()  # pyright: ignore[reportCallIssue] - the snippet is optional
+        script = bundle.replace("</script", "<\\/script")
     template = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True).from_string(
         Path(__file__).with_name("page.html").read_text(encoding="utf-8")
     )
