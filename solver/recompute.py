@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import repeat
 from typing import Any
 
 from ..schemas import expression as ex
@@ -90,13 +91,13 @@ def recompute(
         rows = picked_rows(data, table, (within or {}).get(choice))
         own = [atom for atom in atoms if choices_of(atom) == frozenset({choice})]
         for atom in sorted(own, key=lambda atom: len(data.bases(table, atom))):  # those of one column are looked up
-            holds = data.function(table, atom)
-            rows = [row for row in rows if holds(row) is True]
+            rows = data.satisfying(table, atom, rows)
         slots = slots_of([*joint, objective], frozenset({choice}))
-        reads = [data.function(table, part) for _, part in slots.values()]
+        reads = [data.values(table, part, rows) for _, part in slots.values()]
         states: States = {}
-        for row in rows:
-            state, ids = tuple([read(row) for read in reads]), (data.id(table, row),)
+        found = zip(*reads, strict=True) if reads else repeat((), len(rows))
+        for state, id_ in zip(found, data.ids(table, rows), strict=True):
+            ids = (id_,)
             number, least = states.get(state, (0, ids))
             states[state] = number + 1, min(ids, least)
         blocks[choice] = Block(frozenset({choice}), slots, states)
@@ -263,9 +264,9 @@ def _buckets(
     """The states by their values at `keys`, then at `others`; without those unknown at a key, which equals nothing."""
     found: dict[tuple[Value, ...], dict[tuple[Value, ...], _Bucket]] = {}
     for state, weight in block.states.items():
-        key = tuple(state[at] for at in keys)
+        key = tuple([state[at] for at in keys])
         if None not in key:
-            found.setdefault(key, {}).setdefault(tuple(state[at] for at in others), []).append((state, weight))
+            found.setdefault(key, {}).setdefault(tuple([state[at] for at in others]), []).append((state, weight))
     return found
 
 
