@@ -17,7 +17,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -374,10 +373,12 @@ class Data:
         """What a function of row numbers makes of `rows`: computed once for all that are alike in the stored columns
         `bases`, on which alone it depends. Several columns are compared through Python's own loops, which are quick.
         """
-        columns = [map(self._files[table].values(name).__getitem__, rows) for name in bases]
-        keys = list(columns[0] if len(columns) == 1 else zip(*columns, strict=True) if columns else repeat(0, len(rows)))
+        columns = [self._files[table].values(name) for name in bases]
+        if rows != self.rows(table):
+            columns = [[column[row] for row in rows] for column in columns]
+        keys = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True)) if columns else [0] * len(rows)
         found = {key: function(row) for key, row in dict(zip(keys, rows, strict=True)).items()}
-        return [found[key] for key in keys]
+        return list(map(found.__getitem__, keys))
 
     def _required(self, table: str) -> tuple[Expr, ...]:
         """What makes a row of the table an offer."""
