@@ -15,7 +15,8 @@ import hashlib
 import operator
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,13 +32,13 @@ from ..schemas.expression import Expr, split_and, walk
 from ..schemas.offer_id import IdTemplate, id_text, is_id_text
 from ..schemas.plan import Plan
 from ..schemas.problem import Problem, structure
-from ..schemas.syntax import ExpressionText
+from ..schemas.syntax import ExpressionText, Span
 from ..schemas.units import WEEKDAYS, Type, day_of_month, format_value, parse_date, weekday_index
 from ..schemas.verdict import Violation
 from ..schemas.world import Derived, Referenced, Stored, Table
 
-# Arrow's functions by name. `pyarrow.compute` wraps each of them when it is imported, which costs more than a small task
-# takes, and so does pandas, which Arrow imports to make arrays and scalars of Python objects.
+# Arrow's functions by name: `pyarrow.compute` wraps all of them when it is imported, which takes longer than to check a
+# small task. So does importing pandas, which Arrow does before it makes an array or a scalar from Python's objects.
 arrow: Any = _compute
 
 Value = int | str | None  # truth values are True, False and None; what a type calls nullable may be None
@@ -311,6 +312,7 @@ class Data:
         self.facts: dict[str, Mapping[tuple[Value, ...], Value]] = {}
         self._tables, self._files = tables, files
         self._columns: dict[tuple[str, str], Function] = {}
+        self._offered: dict[str, Sequence[int]] = {}
         self._offers: dict[str, Mapping[tuple[Value, ...], int]] = {}
         self._keys: dict[str, dict[Value, int]] = {}
 
@@ -361,24 +363,35 @@ class Data:
         return _remembered(result, self._files[table].values(min(bases))) if len(bases) == 1 else result
 
     def values(self, table: str, node: Expr, rows: Sequence[int]) -> Sequence[Value]:
-        """The value of an expression over one row in each of `rows`."""
-        return self._over(rows, table, self.function(table, node), self.bases(table, node))
+        """The value of an expression over one row in each of `rows`.
+
+        It is computed once for all rows that are alike in the stored columns on which it depends. Whole columns are
+        compared and looked up by Python's own loops, which are several times quicker than a call for each row.
+        """
+        if isinstance(node, ex.Column) and isinstance(self._tables[table].fields[node.column], Stored):
+            return self._stored(table, node.column, rows)
+        columns, function = (
+            [self._stored(table, name, rows) for name in self.bases(table, node)],
+            self.function(table, node),
+        )
+        keys = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True)) if columns else [0] * len(rows)
+        found = {key: function(row) for key, row in dict(zip(keys, rows, strict=True)).items()}
+        return list(map(found.__getitem__, keys))
 
     def satisfying(self, table: str, condition: Expr, rows: Sequence[int]) -> list[int]:
         """Those of the rows in which a condition over one row is known and true."""
         results = self.values(table, condition, rows)
         return [row for row, result in zip(rows, results, strict=True) if result is True]
 
-    def _over(self, rows: Sequence[int], table: str, function: Function, bases: Collection[str]) -> Sequence[Value]:
-        """What a function of row numbers makes of `rows`: computed once for all that are alike in the stored columns
-        `bases`, on which alone it depends. Several columns are compared through Python's own loops, which are quick.
-        """
-        columns = [self._files[table].values(name) for name in bases]
-        if rows != self.rows(table):
-            columns = [[column[row] for row in rows] for column in columns]
-        keys = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True)) if columns else [0] * len(rows)
-        found = {key: function(row) for key, row in dict(zip(keys, rows, strict=True)).items()}
-        return list(map(found.__getitem__, keys))
+    def _stored(self, table: str, column: str, rows: Sequence[int]) -> Sequence[Value]:
+        values = self._files[table].values(column)
+        return values if rows == self.rows(table) else [values[row] for row in rows]
+
+    def _id_columns(self, table: str, rows: Sequence[int]) -> list[Sequence[Value]]:
+        """The values of rows in the columns that their ids are made of."""
+        fields = self._tables[table].fields
+        nodes = [ex.Column("", name, fields[name].type, Span(0, 0)) for name in self.template(table).columns]
+        return [self.values(table, node, rows) for node in nodes]
 
     def _required(self, table: str) -> tuple[Expr, ...]:
         """What makes a row of the table an offer."""
@@ -392,28 +405,33 @@ class Data:
             raise TableError(f"the table '{table}' has no offer ids")
         return found
 
-    def offers(self, table: str) -> Mapping[tuple[Value, ...], int]:
-        """The rows that satisfy the table's `require`, by the values of the columns that their ids are made of.
+    def offered(self, table: str) -> Sequence[int]:
+        """The rows that satisfy the table's `require`.
 
         Raises TableError when two of them have one id, or a text cannot stand in an id.
         """
-        if table not in self._offers:
-            facts, names = self._tables[table], self.template(table).columns
+        if table not in self._offered:
+            fields, names = self._tables[table].fields, self.template(table).columns
             rows: Sequence[int] = self.rows(table)
             for atom in self._required(table):
                 rows = self.satisfying(table, atom, rows)
-            columns = [self._over(rows, table, self.column(table, name), self.bases_of(table, name)) for name in names]
+            columns = self._id_columns(table, rows)
             for name, column in zip(names, columns, strict=True):
-                if facts.fields[name].type.kind == "string":
+                if fields[name].type.kind == "string":
                     texts = (str(text) for text in set(column) if text is not None)
                     if wrong := [text for text in texts if not is_id_text(text)]:
                         raise TableError(f"'{min(wrong)}' in '{name}' of '{table}' cannot stand in an id")
-            keys = list(zip(*columns, strict=True))
-            found = dict(zip(keys, rows, strict=True))
-            if len(found) < len(keys):  # a later row took the place of an earlier one
-                double = next(row for row, key in zip(rows, keys, strict=True) if found[key] != row)
-                raise TableError(f"two offers of '{table}' have the id '{self.id(table, double)}'")
-            self._offers[table] = found
+            if len(set(zip(*columns, strict=True))) < len(rows):
+                (double, _), *_ = Counter(self.ids(table, rows)).most_common(1)
+                raise TableError(f"two offers of '{table}' have the id '{double}'")
+            self._offered[table] = rows
+        return self._offered[table]
+
+    def offers(self, table: str) -> Mapping[tuple[Value, ...], int]:
+        """The rows that `offered` gives, by the values of the columns that their ids are made of. Raises as it does."""
+        if table not in self._offers:
+            rows = self.offered(table)
+            self._offers[table] = dict(zip(zip(*self._id_columns(table, rows), strict=True), rows, strict=True))
         return self._offers[table]
 
     def id(self, table: str, row: int) -> str:
@@ -422,13 +440,12 @@ class Data:
 
     def ids(self, table: str, rows: Sequence[int]) -> list[str]:
         """The offer ids of rows."""
-        template, fields = self.template(table), self._tables[table].fields
-        texts: list[list[str | None]] = []
-        for name in template.columns:
-            values = self._over(rows, table, self.column(table, name), self.bases_of(table, name))
-            shown = {value: id_text(value, fields[name].type) for value in set(values)}
+        fields, texts = self._tables[table].fields, list[list[str]]()
+        for part, values in zip(self.template(table).parts, self._id_columns(table, rows), strict=True):
+            kind = fields[part.column].type
+            shown = {value: part.text(id_text(value, kind)) for value in set(values)}
             texts.append([shown[value] for value in values])
-        return [template.format(parts) for parts in zip(*texts, strict=True)]
+        return list(map("".join, zip(*texts, strict=True)))
 
     def find(self, table: str, offer: str) -> int | None:
         """The row of the offer with an id; None when there is none. Raises TableError when two offers have it."""
