@@ -48,7 +48,7 @@ def print_place(task: str, place: Place) -> None:
     else:
         table.add_row("rank", f"would be {better + 1:,}: no plan has this value")
     table.add_row("better", f"{_plans(better)} ({percent(Fraction(better, total))})")
-    table.add_row("worse", f"{_plans(worse)} (percentile {_floor(Fraction(100 * worse, total))})")
+    table.add_row("worse", f"{_plans(worse)} (percentile {_floor(place.percentile)})")
     table.add_row("optimum", format_value(place.optimum, kind))
     if place.gap >= 0:
         share = f" ({percent(Fraction(place.gap, abs(place.optimum)))})" if place.optimum else ""

@@ -13,7 +13,7 @@ import rich_click as click
 
 from ..schemas.errors import TaskError, did_you_mean
 from .common import print_json, progress
-from .ranking import picked_plan
+from .plans import picked_plan
 from .verification import UNDECIDED, Seconds
 
 if TYPE_CHECKING:
@@ -132,7 +132,8 @@ def _plan(
     if as_json:
         from ..schemas.plain import as_data
 
-        facts = {"feasible": found.feasible, "survivors": survivors, "lost": lost}
+        first = next((item.constraint for item in found.broken), None)
+        facts = {"feasible": found.feasible, "first": first, "survivors": survivors, "lost": lost}
         print_json({"task": problem.id, **as_data(found), **as_data(facts)})
     else:
         from .answers import print_trace
@@ -165,7 +166,7 @@ def _task(
     title: str, problem: Problem, dataset: Dataset, lowered: Lowered, asked: Asked, limits: Limits, as_json: bool,
     shown: Progress,
 ) -> int:  # fmt: skip
-    from ..solver.sensitivity import curve, sensitivity
+    from ..solver.sensitivity import curve, is_threshold, sensitivity
 
     started = time.monotonic()
     shown.begin("leaving constraints out")
@@ -190,9 +191,16 @@ def _task(
         ways = priced(claim, problem, asked.prices)
         claim = claim.model_copy(update={"corrections": tuple(item.correction for item in ways)})
     if as_json:
+        from ..schemas.expression import children
         from ..schemas.plain import as_data
 
-        facts = {"conflicts": claim, "prices": ways and [item.price for item in ways], "survivors": survivors}
+        thresholds = {item.name: item.condition for item in problem.constraints if is_threshold(item)}
+        facts = {
+            "conflicts": claim,
+            "prices": ways and [item.price for item in ways],
+            "units": {name: next(children(node)).type for name, node in thresholds.items()},
+            "survivors": survivors,
+        }
         status = "unknown" if found.undecided else "solvable" if found.plans != 0 else "unsolvable"
         print_json({"task": problem.id, "status": status, **as_data(found), **as_data(facts)})
     elif claim is not None:

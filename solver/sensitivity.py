@@ -43,7 +43,7 @@ class Curve:
 
     `unit` is that of the comparison. `limit` is the constant it compares with, None where it compares two sums; then
     only `loosened` tells the steps apart. `upper`: the constant is the most that is allowed, else the least; loosening
-    by x adds x to the one and takes it from the other.
+    by x adds x to the one and takes it from the other. `thresholds`: the constant at each step, empty without a limit.
     """
 
     constraint: str
@@ -51,6 +51,7 @@ class Curve:
     limit: int | None
     upper: bool
     steps: Steps
+    thresholds: tuple[int, ...] = ()
 
     def threshold(self, loosened: int) -> int | None:
         """The constant that the comparison has when loosened so far."""
@@ -133,12 +134,13 @@ def curve(problem: Problem, lowered: Lowered, constraint: str, limits: Limits, m
         raise TypeError(f"{constraint} is no threshold")
     found = steps(model, number, limits, most)
     unit = replace(node.left.type, nullable=False)
-    below = node.op.startswith("<")
-    if isinstance(node.right, Literal):
-        return Curve(constraint, unit, int(node.right.value), below, found)
-    if isinstance(node.left, Literal):
-        return Curve(constraint, unit, int(node.left.value), not below, found)
-    return Curve(constraint, unit, None, True, found)
+    upper = node.op.startswith("<") is not isinstance(node.left, Literal)
+    side = next((side for side in (node.left, node.right) if isinstance(side, Literal)), None)
+    if side is None:
+        return Curve(constraint, unit, None, True, found)
+    limit = int(side.value)
+    thresholds = tuple(limit + (step.loosened if upper else -step.loosened) for step in found.steps)
+    return Curve(constraint, unit, limit, upper, found, thresholds)
 
 
 def _defined(problem: Problem, without: str) -> bool:
