@@ -116,6 +116,13 @@ def print_sensitivity(title: str, problem: Problem, found: Sensitivity) -> None:
     out = console()
     kind = found.objective
     out.print(Text.assemble((problem.id, "bold"), f"  {title}"))
+    if found.status != "solvable":
+        said = {
+            "unsolvable": "unsolvable, but a limit ended the search for why",
+            "unknown": "undecided: a limit ended the scan",
+        }[found.status]
+        out.print(Text(said, style="bold yellow"))
+        return
     best = "unknown" if found.optimum is None else format_value(found.optimum, kind)
     number = "an unknown number of plans" if found.plans is None else _plans(found.plans)
     out.print(f"solvable: {number}, optimum {best}")

@@ -172,11 +172,11 @@ def _task(
     shown.begin("leaving constraints out")
     found = sensitivity(problem, lowered, limits)
     moved = asked.threshold or found.tightest(problem)
-    if moved is not None and not found.undecided:
+    if moved is not None and found.status != "unknown":
         shown.begin(f"moving {moved}")
         found = replace(found, curve=curve(problem, lowered, moved, limits.left(started), asked.steps))
     claim, survivors = None, ()
-    if found.plans == 0:
+    if found.status == "unsolvable":
         from ..schemas.certificate import Scope
         from ..solver.certify import certify_problem
 
@@ -201,8 +201,7 @@ def _task(
             "units": {name: next(children(node)).type for name, node in thresholds.items()},
             "survivors": survivors,
         }
-        status = "unknown" if found.undecided else "solvable" if found.plans != 0 else "unsolvable"
-        print_json({"task": problem.id, "status": status, **as_data(found), **as_data(facts)})
+        print_json({"task": problem.id, **as_data(found), **as_data(facts)})
     elif claim is not None:
         from .answers import print_unsolvable
 
@@ -211,7 +210,7 @@ def _task(
         from .answers import print_sensitivity
 
         print_sensitivity(title, problem, found)
-    unfinished = found.open or (found.plans == 0 and (claim is None or not claim.complete))
+    unfinished = found.open or (found.status == "unsolvable" and (claim is None or not claim.complete))
     return UNDECIDED if unfinished else 0
 
 
