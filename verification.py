@@ -1,7 +1,8 @@
 """Certifying and checking in one go: the only module that knows both the engines and the checker.
 
 `certify` claims, the checker recomputes from the task and the Parquet files alone, and the grades follow from what it
-could recompute. What the checker refutes is never written as a certificate.
+could recompute. What the checker refutes is never written as a certificate. Both are imported where they are used:
+scoring a plan needs no engine, and checking a certificate none either.
 """
 
 from __future__ import annotations
@@ -10,17 +11,19 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .datasets.opening import Dataset, open_dataset
 from .schemas.canonical import narrow
 from .schemas.certificate import Certificate, Scope
 from .schemas.problem import Problem, pose
 from .schemas.task import TaskFile, load_task
-from .solver import replay as checker
-from .solver.certify import Engines, Survivors, certify_problem
-from .solver.check import open_data
-from .solver.isolate import Answer
-from .solver.outcome import Limits
+
+if TYPE_CHECKING:
+    from .solver import replay as checker
+    from .solver.certify import Engines, Survivors
+    from .solver.isolate import Answer
+    from .solver.outcome import Limits
 
 Step = Callable[[str], None]
 
@@ -112,6 +115,10 @@ def verify(
     open dataset; by default what the task names, relative to its file. `step` is told what begins. Raises InputError
     for a task or data that cannot be certified.
     """
+    from .solver.certify import certify_problem
+    from .solver.outcome import Limits
+    from .solver.replay import grades
+
     seconds: dict[str, float] = {}
     tell = step or (lambda _: None)
     file = task if isinstance(task, TaskFile) else load_task(Path(task))
@@ -125,7 +132,7 @@ def verify(
     tell("checking")
     started = time.perf_counter()
     report = replay(problem, dataset, claimed)
-    graded = claimed.claims.with_grades(checker.grades(claimed, report))
+    graded = claimed.claims.with_grades(grades(claimed, report))
     certificate = claimed.model_copy(update={"claims": graded}).sealed()
     seconds["check"] = time.perf_counter() - started
     return Verification(problem, certificate, certified.survivors, certified.answers, report, seconds)
@@ -133,6 +140,9 @@ def verify(
 
 def replay(problem: Problem, dataset: Dataset, certificate: Certificate) -> checker.Report:
     """What the checker finds when it recomputes a certificate from the task and the Parquet files."""
+    from .solver import replay as checker
+    from .solver.check import open_data
+
     manifest = dataset.manifest
     opened = open_data(dataset.folder, problem)
     return checker.replay(

@@ -48,7 +48,7 @@ def print_place(task: str, place: Place) -> None:
     else:
         table.add_row("rank", f"would be {better + 1:,}: no plan has this value")
     table.add_row("better", f"{_plans(better)} ({percent(Fraction(better, total))})")
-    table.add_row("worse", f"{_plans(worse)} (percentile {_floor(Fraction(100 * worse, total))})")
+    table.add_row("worse", f"{_plans(worse)} (percentile {_floor(place.percentile)})")
     table.add_row("optimum", format_value(place.optimum, kind))
     if place.gap >= 0:
         share = f" ({percent(Fraction(place.gap, abs(place.optimum)))})" if place.optimum else ""
@@ -116,6 +116,13 @@ def print_sensitivity(title: str, problem: Problem, found: Sensitivity) -> None:
     out = console()
     kind = found.objective
     out.print(Text.assemble((problem.id, "bold"), f"  {title}"))
+    if found.status != "solvable":
+        said = {
+            "unsolvable": "unsolvable, but a limit ended the search for why",
+            "unknown": "undecided: a limit ended the scan",
+        }[found.status]
+        out.print(Text(said, style="bold yellow"))
+        return
     best = "unknown" if found.optimum is None else format_value(found.optimum, kind)
     number = "an unknown number of plans" if found.plans is None else _plans(found.plans)
     out.print(f"solvable: {number}, optimum {best}")

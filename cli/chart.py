@@ -14,8 +14,8 @@ def step_chart(
     """At most `height` lines of at most `width` characters: the value of a step function over its whole range.
 
     `points`: where each step begins, ascending, and the value from there on. `label` writes the values at the edge.
-    `mark` is a place on the axis to be marked. The last step is drawn as long as the longest one is wide, a quarter of
-    the range at least, since it goes on. Empty when there is no room, or less than two steps to tell apart.
+    `mark` is a place on the axis to be marked. The last step goes on forever; it is drawn as an eighth of the range.
+    Empty when there is no room, or less than two steps to tell apart.
     """
     values = [value for _, value in points]
     if len(points) < 2:

@@ -13,7 +13,7 @@ import rich_click as click
 
 from ..schemas.errors import TaskError, did_you_mean
 from .common import print_json, progress
-from .ranking import picked_plan
+from .plans import picked_plan
 from .verification import UNDECIDED, Seconds
 
 if TYPE_CHECKING:
@@ -142,7 +142,8 @@ def _plan(
     if as_json:
         from ..schemas.plain import as_data
 
-        facts = {"feasible": found.feasible, "survivors": survivors, "lost": lost}
+        first = next((item.constraint for item in found.broken), None)
+        facts = {"feasible": found.feasible, "first": first, "survivors": survivors, "lost": lost}
         print_json({"task": problem.id, **as_data(found), **as_data(facts)})
     else:
         from .answers import print_trace
@@ -175,17 +176,17 @@ def _task(
     title: str, problem: Problem, dataset: Dataset, lowered: Lowered, asked: Asked, limits: Limits, as_json: bool,
     shown: Progress,
 ) -> int:  # fmt: skip
-    from ..solver.sensitivity import curve, sensitivity
+    from ..solver.sensitivity import curve, is_threshold, sensitivity
 
     started = time.monotonic()
     shown.begin("leaving constraints out")
     found = sensitivity(problem, lowered, limits)
     moved = asked.threshold or found.tightest(problem)
-    if moved is not None and not found.undecided:
+    if moved is not None and found.status != "unknown":
         shown.begin(f"moving {moved}")
         found = replace(found, curve=curve(problem, lowered, moved, limits.left(started), asked.steps))
     claim, survivors, certificate = None, (), None
-    if found.plans == 0 or asked.html is not None:
+    if found.status == "unsolvable" or asked.html is not None:
         from ..schemas.certificate import Scope
         from ..solver.certify import certify_problem
 
@@ -205,11 +206,17 @@ def _task(
         ways = priced(claim, problem, asked.prices)
         claim = claim.model_copy(update={"corrections": tuple(item.correction for item in ways)})
     if as_json:
+        from ..schemas.expression import children
         from ..schemas.plain import as_data
 
-        facts = {"conflicts": claim, "prices": ways and [item.price for item in ways], "survivors": survivors}
-        status = "unknown" if found.undecided else "solvable" if found.plans != 0 else "unsolvable"
-        print_json({"task": problem.id, "status": status, **as_data(found), **as_data(facts)})
+        thresholds = {item.name: item.condition for item in problem.constraints if is_threshold(item)}
+        facts = {
+            "conflicts": claim,
+            "prices": ways and [item.price for item in ways],
+            "units": {name: next(children(node)).type for name, node in thresholds.items()},
+            "survivors": survivors,
+        }
+        print_json({"task": problem.id, **as_data(found), **as_data(facts)})
     elif claim is not None:
         from .answers import print_unsolvable
 
@@ -218,7 +225,7 @@ def _task(
         from .answers import print_sensitivity
 
         print_sensitivity(title, problem, found)
-    unfinished = found.open or (found.plans == 0 and (claim is None or not claim.complete))
+    unfinished = found.open or (found.status == "unsolvable" and (claim is None or not claim.complete))
     return UNDECIDED if unfinished else 0
 
 

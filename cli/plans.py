@@ -16,6 +16,7 @@ from .common import print_json, progress
 if TYPE_CHECKING:
     from ..datasets.opening import Dataset
     from ..schemas.certificate import Certificate
+    from ..schemas.plan import Plan
     from ..schemas.problem import Problem
     from ..schemas.task import TaskFile
     from ..verification import Verification
@@ -120,6 +121,17 @@ def read_plan(plan: str) -> str:
         raise PlanError(f"cannot read the plan: {fault.strerror}", where=Where(plan)) from None
     # A submission that is not text is a submission all the same: what cannot be read becomes unparsable, not an error.
     return content.decode("utf-8-sig", errors="replace")
+
+
+def picked_plan(name: str) -> Plan:
+    """The plan in a file; PlanError when the file holds none."""
+    from ..schemas.plan import Plan, parse_plan
+
+    submission = parse_plan(read_plan(name), name)
+    if not isinstance(submission, Plan):
+        what = "the file is empty" if submission is None else "a refusal is no plan"
+        raise PlanError(what, where=Where(name), hint="picks: {choice: offer id}")
+    return submission
 
 
 def _certified(file: TaskFile, dataset: Dataset, step: Any) -> Certificate:

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from ..schemas.errors import Disagreement, PlanError, Where
+from ..schemas.errors import Disagreement
 from .common import print_json, progress
-from .plans import certificate_of, read_plan
+from .plans import certificate_of, picked_plan
 from .verification import UNDECIDED, Seconds
 
 if TYPE_CHECKING:
     from ..datasets.opening import Dataset
-    from ..schemas.plan import Plan
     from ..schemas.problem import Problem
     from ..schemas.units import Type
     from ..solver.best import Best
@@ -148,17 +147,6 @@ def best(task: Path, most: int, data: str | None, time_limit: float | None, as_j
 
         print_best(problem.id, found)
     return 0
-
-
-def picked_plan(name: str) -> Plan:
-    """The plan in a file; PlanError when the file holds none."""
-    from ..schemas.plan import Plan, parse_plan
-
-    submission = parse_plan(read_plan(name), name)
-    if not isinstance(submission, Plan):
-        what = "the file is empty" if submission is None else "a refusal is no plan"
-        raise PlanError(what, where=Where(name), hint="picks: {choice: offer id}")
-    return submission
 
 
 def _value(text: str, kind: Type) -> int:

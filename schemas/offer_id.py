@@ -25,6 +25,10 @@ class IdPart:
     column: str
     optional: bool
 
+    def text(self, value: str | None) -> str:
+        """The part in the id of a row whose column has this text."""
+        return "" if value is None and self.optional else self.before + (value or "")
+
 
 @dataclass(frozen=True, slots=True)
 class IdTemplate:
@@ -39,8 +43,7 @@ class IdTemplate:
 
     def format(self, values: Sequence[str | None]) -> str:
         """The id of a row, from the texts of its columns in the order of `columns`."""
-        shown = zip(self.parts, values, strict=True)
-        return "".join(part.before + (value or "") for part, value in shown if value is not None or not part.optional)
+        return "".join(part.text(value) for part, value in zip(self.parts, values, strict=True))
 
     def parse(self, text: str) -> dict[str, str | None] | None:
         """The texts of the columns in an id, None for absent parts; None when the text does not have this form."""

@@ -38,14 +38,11 @@ class ChoiceSpec(Written):
 class ConstraintSpec(Written):
     """A named constraint; `reveal` and `say` are for the conversation in which an agent learns of it."""
 
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-    require: str
-    """The condition."""
-    reveal: Literal["initial", "later"] = "initial"
-    """Whether the agent is told at once or only in the course of the conversation."""
-    say: str = ""
-    """The words in which it is told."""
+    require: str = Field(description="The condition.")
+    reveal: Literal["initial", "later"] = Field(
+        "initial", description="Whether the agent is told at once or only in the course of the conversation."
+    )
+    say: str = Field("", description="The words in which it is told.")
 
 
 class Expectation(Written):
@@ -58,31 +55,43 @@ class Expectation(Written):
 class Task(Written):
     """A task as written. Exactly one of `minimize` and `maximize` is given."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"oneOf": [{"required": ["minimize"]}, {"required": ["maximize"]}]},
-        use_attribute_docstrings=True,
-    )
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["minimize"]}, {"required": ["maximize"]}]})
 
-    cobench: Literal[1]
-    """The version of the task format."""
-    id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")
-    """The name of the task, unique in its suite; certificates are named after it."""
-    title: str = ""
-    """One line for people."""
-    dataset: str = Field(min_length=1)
-    """A bundled dataset such as `parks`, or the path of a folder with a dataset.yaml, relative to this file."""
-    given: dict[Name, int | str | bool] = {}
-    """A value for each parameter that the dataset declares, such as the number of guests."""
-    choose: dict[Name, Name | ChoiceSpec] = Field(min_length=1, max_length=MAX_CHOICES)
-    """The decisions: a name, and the offer table from which exactly one row is chosen."""
-    constraints: dict[Name, str | ConstraintSpec] = Field({}, max_length=MAX_CONSTRAINTS)
-    """Named conditions that a plan must satisfy. An unknown value never satisfies one."""
-    minimize: str | None = None
-    """The number to make small, such as `hotel.total_price + flight.total_price`."""
-    maximize: str | None = None
-    """The number to make large, such as `hotel.review_score` or `count(hotel.has_pool, flight.is_direct)`."""
-    expect: Literal["unsolvable"] | Expectation | None = None
-    """What the author expects; verify says when it is otherwise."""
+    cobench: Literal[1] = Field(description="The version of the task format.")
+    id: str = Field(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$",
+        description="The name of the task, unique in its suite; certificates are named after it.",
+    )
+    title: str = Field("", description="One line for people.")
+    dataset: str = Field(
+        min_length=1,
+        description="A bundled dataset such as `parks`, or the path of a folder with a dataset.yaml, relative to this "
+        "file.",
+    )
+    given: dict[Name, int | str | bool] = Field(
+        {}, description="A value for each parameter that the dataset declares, such as the number of guests."
+    )
+    choose: dict[Name, Name | ChoiceSpec] = Field(
+        min_length=1,
+        max_length=MAX_CHOICES,
+        description="The decisions: a name, and the offer table from which exactly one row is chosen.",
+    )
+    constraints: dict[Name, str | ConstraintSpec] = Field(
+        {},
+        max_length=MAX_CONSTRAINTS,
+        description="Named conditions that a plan must satisfy. An unknown value never satisfies one.",
+    )
+    minimize: str | None = Field(
+        None, description="The number to make small, such as `hotel.total_price + flight.total_price`."
+    )
+    maximize: str | None = Field(
+        None,
+        description="The number to make large, such as `hotel.review_score` or "
+        "`count(hotel.has_pool, flight.is_direct)`.",
+    )
+    expect: Literal["unsolvable"] | Expectation | None = Field(
+        None, description="What the author expects; verify says when it is otherwise."
+    )
 
     @model_validator(mode="after")
     def _one_objective(self) -> Task:

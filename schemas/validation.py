@@ -36,7 +36,7 @@ _LONG = ("model_type", "dict_type", "model_attributes_type")
 class Written(BaseModel):
     """Base of everything written to files: frozen, strict, no unknown keys."""
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", defer_build=True)
 
 
 def validate(model: type[Model], source: Source, error: type[InputError]) -> Model:

@@ -14,13 +14,15 @@ from __future__ import annotations
 import hashlib
 import operator
 import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pyarrow import compute
+from pyarrow import _compute
 from pyarrow.parquet import ParquetFile
 
 from ..schemas import expression as ex
@@ -30,12 +32,14 @@ from ..schemas.expression import Expr, split_and, walk
 from ..schemas.offer_id import IdTemplate, id_text, is_id_text
 from ..schemas.plan import Plan
 from ..schemas.problem import Problem, structure
-from ..schemas.syntax import ExpressionText
+from ..schemas.syntax import ExpressionText, Span
 from ..schemas.units import WEEKDAYS, Type, day_of_month, format_value, parse_date, weekday_index
 from ..schemas.verdict import Violation
 from ..schemas.world import Derived, Referenced, Stored, Table
 
-pc: Any = compute  # Arrow makes these functions at run time, so type checkers do not see them
+# Arrow's functions by name: `pyarrow.compute` wraps all of them when it is imported, which takes longer than to check a
+# small task. So does importing pandas, which Arrow does before it makes an array or a scalar from Python's objects.
+arrow: Any = _compute
 
 Value = int | str | None  # truth values are True, False and None; what a type calls nullable may be None
 Function = Callable[[Any], Value]  # of a row number, or of a tuple of values
@@ -80,8 +84,9 @@ def _read(path: Path, types: Mapping[str, Type], key: Sequence[str]) -> _File:
     for name, kind in types.items():
         _check_column(name, arrays[name], kind, where)
     if _first_out_of_order(arrays, key) >= 0:
-        order = pc.sort_indices(pa.table({name: arrays[name] for name in key}), [(name, "ascending") for name in key])
-        arrays = {name: array.take(order) for name, array in arrays.items()}
+        keys, ascending = [arrays[name] for name in key], [(name, "ascending") for name in key]
+        order = _call("sort_indices", pa.Table.from_arrays(keys, key), options=arrow.SortOptions(ascending))
+        arrays = {name: _call("take", array, order) for name, array in arrays.items()}
     same = _first_out_of_order(arrays, key)
     if same >= 0:
         shown = ", ".join(f"{name} {format_value(_decoded(arrays[name])[same], types[name])}" for name in key)
@@ -90,14 +95,22 @@ def _read(path: Path, types: Mapping[str, Type], key: Sequence[str]) -> _File:
     return _File(rows, arrays, _digest(rows, arrays, types), {})
 
 
+def _call(function: str, *arguments: Any, options: Any = None) -> Any:
+    return arrow.call_function(function, list(arguments), options)
+
+
+def _cast(array: Any, kind: Any) -> Any:
+    return _call("cast", array, options=arrow.CastOptions.safe(kind))
+
+
 def _plain(column: Any) -> Any:
     """The column as one array, dictionaries decoded and strings with 64-bit offsets."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
-        column = column.cast(kind)
+        column = _cast(column, kind)
     if pa.types.is_string(kind) or pa.types.is_string_view(kind):
-        column = column.cast(pa.large_string())
+        column = _cast(column, pa.large_string())
     array = column.combine_chunks()
     array.validate(full=True)  # UTF-8 among others
     return array
@@ -110,11 +123,11 @@ def _check_column(name: str, array: Any, kind: Type, where: Where) -> None:
     if array.null_count and not kind.nullable:
         raise TableError(f"the column '{name}' holds {array.null_count} nulls, and is not nullable", where=where)
     if kind.values is not None:
-        foreign = [text for text in array.unique().to_pylist() if text is not None and text not in kind.values]
+        foreign = [text for text in _call("unique", array).to_pylist() if text is not None and text not in kind.values]
         if foreign:
             raise TableError(f"the column '{name}' holds '{min(foreign)}', which is none of its values", where=where)
     if kind.kind == "date":
-        bounds = pc.min_max(array.cast(pa.int32())).as_py()
+        bounds = _call("min_max", array.view(pa.int32())).as_py()
         if bounds["min"] is not None and not _FIRST_DAY <= bounds["min"] <= bounds["max"] <= _LAST_DAY:
             raise TableError(f"the column '{name}' holds a date outside the years 1 to 9999", where=where)
 
@@ -124,9 +137,11 @@ def _first_out_of_order(arrays: Mapping[str, Any], key: Sequence[str]) -> int:
     ascending: Any = None
     for name in reversed(key):
         earlier, later = arrays[name].slice(0, max(len(arrays[name]) - 1, 0)), arrays[name].slice(1)
-        less = pc.less(earlier, later)
-        ascending = less if ascending is None else pc.or_(less, pc.and_(pc.equal(earlier, later), ascending))
-    return pc.index(ascending, pa.scalar(False)).as_py()
+        less = _call("less", earlier, later)
+        if ascending is not None:
+            less = _call("or", less, _call("and", _call("equal", earlier, later), ascending))
+        ascending = less
+    return bytes(_raw(_cast(ascending, pa.uint8()), 1)).find(0)
 
 
 def _digest(rows: int, arrays: Mapping[str, Any], types: Mapping[str, Type]) -> str:
@@ -137,15 +152,30 @@ def _digest(rows: int, arrays: Mapping[str, Any], types: Mapping[str, Type]) -> 
         stream.update(len(name).to_bytes(8, "little") + name.encode() + _LETTERS[kind])
         stream.update(b"\1" if array.null_count else b"\0")
         if array.null_count:
-            stream.update(_raw(array.is_null().cast(pa.uint8()), 1))
+            stream.update(_null_bytes(array))
+        known = _filled(array)
         if kind == "string":
-            texts = array.fill_null("")
-            stream.update(_raw(pc.binary_length(texts), 8))
-            stream.update(_text_bytes(texts))
+            stream.update(_raw(_call("binary_length", known), 8))
+            stream.update(_text_bytes(known))
+        elif kind == "bool":
+            stream.update(_raw(_cast(known, pa.uint8()), 1))
         else:
-            width, stored = {"bool": (1, pa.uint8()), "date": (4, pa.int32())}.get(kind, (8, pa.int64()))
-            stream.update(_raw(array.cast(stored).fill_null(0), width))
+            stream.update(_raw(known, 4 if kind == "date" else 8))
     return "sha256:" + stream.hexdigest()
+
+
+def _filled(array: Any) -> Any:
+    """The array with 0, false or the empty string in place of nulls."""
+    if not array.null_count:
+        return array
+    zeros = pa.py_buffer(bytes(16))  # a fixed value, or two offsets
+    layout = [None, zeros, zeros] if pa.types.is_large_string(array.type) else [None, zeros]
+    return _call("coalesce", array, pa.Array.from_buffers(array.type, 1, layout)[0])
+
+
+def _null_bytes(array: Any) -> memoryview:
+    """One byte for each row, 1 where it is null."""
+    return _raw(_cast(_call("is_null", array), pa.uint8()), 1)
 
 
 def _text_bytes(array: Any) -> memoryview:
@@ -162,20 +192,20 @@ def _raw(array: Any, width: int) -> memoryview:
 
 
 def _decoded(array: Any) -> Sequence[Value]:
-    if pa.types.is_large_string(array.type):
-        coded = array.dictionary_encode()
-        texts = [*coded.dictionary.to_pylist(), None]
-        return [texts[code] for code in _raw(coded.indices.fill_null(-1), 4).cast("i")]
+    known = _filled(array)
     values: Sequence[Value]
-    if pa.types.is_boolean(array.type):
-        values = [byte == 1 for byte in _raw(array.cast(pa.uint8()).fill_null(0), 1)]
+    if pa.types.is_large_string(array.type):
+        coded = _call("dictionary_encode", known)
+        texts = coded.dictionary.to_pylist()
+        values = [texts[code] for code in _raw(coded.indices, 4).cast("i")]
+    elif pa.types.is_boolean(array.type):
+        values = [byte == 1 for byte in _raw(_cast(known, pa.uint8()), 1)]
     elif pa.types.is_date(array.type):
-        values = _raw(array.cast(pa.int32()).fill_null(0), 4).cast("i")
+        values = _raw(known, 4).cast("i")
     else:
-        values = _raw(array.fill_null(0), 8).cast("q")
+        values = _raw(known, 8).cast("q")
     if array.null_count:
-        nulls = _raw(array.is_null().cast(pa.uint8()), 1)
-        return [None if null else value for value, null in zip(values, nulls, strict=True)]
+        return [None if null else value for value, null in zip(values, _null_bytes(array), strict=True)]
     return values
 
 
@@ -282,6 +312,7 @@ class Data:
         self.facts: dict[str, Mapping[tuple[Value, ...], Value]] = {}
         self._tables, self._files = tables, files
         self._columns: dict[tuple[str, str], Function] = {}
+        self._offered: dict[str, Sequence[int]] = {}
         self._offers: dict[str, Mapping[tuple[Value, ...], int]] = {}
         self._keys: dict[str, dict[Value, int]] = {}
 
@@ -331,6 +362,42 @@ class Data:
         bases = self.bases(table, node)
         return _remembered(result, self._files[table].values(min(bases))) if len(bases) == 1 else result
 
+    def values(self, table: str, node: Expr, rows: Sequence[int]) -> Sequence[Value]:
+        """The value of an expression over one row in each of `rows`.
+
+        It is computed once for all rows that are alike in the stored columns on which it depends. Whole columns are
+        compared and looked up by Python's own loops, which are several times quicker than a call for each row.
+        """
+        if isinstance(node, ex.Column) and isinstance(self._tables[table].fields[node.column], Stored):
+            return self._stored(table, node.column, rows)
+        columns, function = (
+            [self._stored(table, name, rows) for name in self.bases(table, node)],
+            self.function(table, node),
+        )
+        keys = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True)) if columns else [0] * len(rows)
+        found = {key: function(row) for key, row in dict(zip(keys, rows, strict=True)).items()}
+        return list(map(found.__getitem__, keys))
+
+    def satisfying(self, table: str, condition: Expr, rows: Sequence[int]) -> list[int]:
+        """Those of the rows in which a condition over one row is known and true."""
+        results = self.values(table, condition, rows)
+        return [row for row, result in zip(rows, results, strict=True) if result is True]
+
+    def _stored(self, table: str, column: str, rows: Sequence[int]) -> Sequence[Value]:
+        values = self._files[table].values(column)
+        return values if rows == self.rows(table) else [values[row] for row in rows]
+
+    def _id_columns(self, table: str, rows: Sequence[int]) -> list[Sequence[Value]]:
+        """The values of rows in the columns that their ids are made of."""
+        fields = self._tables[table].fields
+        nodes = [ex.Column("", name, fields[name].type, Span(0, 0)) for name in self.template(table).columns]
+        return [self.values(table, node, rows) for node in nodes]
+
+    def _required(self, table: str) -> tuple[Expr, ...]:
+        """What makes a row of the table an offer."""
+        require = self._tables[table].require
+        return () if require is None else tuple(split_and(require))
+
     def template(self, table: str) -> IdTemplate:
         """How offer ids of the table are made; TableError for a table that has none."""
         found = self._tables[table].id
@@ -338,40 +405,66 @@ class Data:
             raise TableError(f"the table '{table}' has no offer ids")
         return found
 
-    def offers(self, table: str) -> Mapping[tuple[Value, ...], int]:
-        """The rows that satisfy the table's `require`, by the values of the columns that their ids are made of.
+    def offered(self, table: str) -> Sequence[int]:
+        """The rows that satisfy the table's `require`.
 
         Raises TableError when two of them have one id, or a text cannot stand in an id.
         """
-        if table not in self._offers:
-            facts, names = self._tables[table], self.template(table).columns
+        if table not in self._offered:
+            fields, names = self._tables[table].fields, self.template(table).columns
             rows: Sequence[int] = self.rows(table)
-            for atom in split_and(facts.require) if facts.require is not None else ():
-                holds = self.function(table, atom)
-                rows = [row for row in rows if holds(row) is True]
-            looks = [self.column(table, name) for name in names]
-            for name, look in zip(names, looks, strict=True):
-                if facts.fields[name].type.kind == "string":
-                    texts = {str(text) for row in rows if (text := look(row)) is not None}
+            for atom in self._required(table):
+                rows = self.satisfying(table, atom, rows)
+            columns = self._id_columns(table, rows)
+            for name, column in zip(names, columns, strict=True):
+                if fields[name].type.kind == "string":
+                    texts = (str(text) for text in set(column) if text is not None)
                     if wrong := [text for text in texts if not is_id_text(text)]:
                         raise TableError(f"'{min(wrong)}' in '{name}' of '{table}' cannot stand in an id")
-            keys = list(zip(*(map(look, rows) for look in looks), strict=True))
-            found = dict(zip(keys, rows, strict=True))
-            if len(found) < len(keys):  # a later row took the place of an earlier one
-                double = next(row for row, key in zip(rows, keys, strict=True) if found[key] != row)
-                raise TableError(f"two offers of '{table}' have the id '{self.id(table, double)}'")
-            self._offers[table] = found
+            if len(set(zip(*columns, strict=True))) < len(rows):
+                (double, _), *_ = Counter(self.ids(table, rows)).most_common(1)
+                raise TableError(f"two offers of '{table}' have the id '{double}'")
+            self._offered[table] = rows
+        return self._offered[table]
+
+    def offers(self, table: str) -> Mapping[tuple[Value, ...], int]:
+        """The rows that `offered` gives, by the values of the columns that their ids are made of. Raises as it does."""
+        if table not in self._offers:
+            rows = self.offered(table)
+            self._offers[table] = dict(zip(zip(*self._id_columns(table, rows), strict=True), rows, strict=True))
         return self._offers[table]
 
     def id(self, table: str, row: int) -> str:
         """The offer id of a row."""
-        template, parts = self.template(table), self._tables[table].fields
-        return template.format([id_text(self.column(table, name)(row), parts[name].type) for name in template.columns])
+        return self.ids(table, [row])[0]
+
+    def ids(self, table: str, rows: Sequence[int]) -> list[str]:
+        """The offer ids of rows."""
+        fields, texts = self._tables[table].fields, list[list[str]]()
+        for part, values in zip(self.template(table).parts, self._id_columns(table, rows), strict=True):
+            kind = fields[part.column].type
+            shown = {value: part.text(id_text(value, kind)) for value in set(values)}
+            texts.append([shown[value] for value in values])
+        return list(map("".join, zip(*texts, strict=True)))
 
     def find(self, table: str, offer: str) -> int | None:
-        """The row of the offer with an id; None when there is none."""
-        values = self.parse(table, offer)
-        return None if values is None else self.offers(table).get(values)
+        """The row of the offer with an id; None when there is none. Raises TableError when two offers have it."""
+        values, first, names = self.parse(table, offer), self._tables[table].key[0], self.template(table).columns
+        if values is None or table in self._offers or first not in names:
+            return None if values is None else self.offers(table).get(values)
+        wanted, keys = dict(zip(names, values, strict=True)), self._files[table].values(first)
+        if isinstance(wanted[first], str) != (self._tables[table].fields[first].type.kind == "string"):
+            return None
+        rows: Sequence[int] = range(bisect_left(keys, wanted[first]), bisect_right(keys, wanted[first]))
+        for name, value in wanted.items():
+            look = self.column(table, name)
+            rows = [row for row in rows if look(row) == value]
+        for atom in self._required(table):
+            holds = self.function(table, atom)
+            rows = [row for row in rows if holds(row) is True]
+        if len(rows) > 1:
+            raise TableError(f"two offers of '{table}' have the id '{offer}'")
+        return rows[0] if rows else None
 
     def parse(self, table: str, offer: str) -> tuple[Value, ...] | None:
         """The values in an id, in the order of its columns; None when it does not have the form of the template.

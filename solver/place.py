@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import accumulate
 from typing import Protocol
 
@@ -94,7 +95,8 @@ class Place:
     """Where a value stands: `standing.tied` is 0 for a value that no plan has.
 
     Values are in the scale of `objective` and in its own sense, `gap` the distance to the optimum (negative: no plan is
-    that good). `better` and `worse` are the neighbouring values of other plans.
+    that good). `percentile`: of a hundred plans, how many are worse. `better` and `worse` are the neighbouring values
+    of other plans.
     """
 
     objective: Type
@@ -103,6 +105,7 @@ class Place:
     optimum: int
     gap: int
     standing: Standing
+    percentile: Fraction
     better: Level | None
     worse: Level | None
     cuts: tuple[Cut, ...]
@@ -134,6 +137,7 @@ def place(order: Order, objective: Type, maximize: bool, value: int) -> Place:
         sign * found[1],
         own - found[1],
         standing,
+        Fraction(100 * (total - better - tied), total),
         level(better),
         level(better + tied + 1),
         cuts,

@@ -7,8 +7,9 @@ joined one after the other. Shares no code with lowering and engines; Python int
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import repeat
 from typing import Any
 
 from ..schemas import expression as ex
@@ -90,13 +91,13 @@ def recompute(
         rows = picked_rows(data, table, (within or {}).get(choice))
         own = [atom for atom in atoms if choices_of(atom) == frozenset({choice})]
         for atom in sorted(own, key=lambda atom: len(data.bases(table, atom))):  # those of one column are looked up
-            holds = data.function(table, atom)
-            rows = [row for row in rows if holds(row) is True]
+            rows = data.satisfying(table, atom, rows)
         slots = slots_of([*joint, objective], frozenset({choice}))
-        reads = [data.function(table, part) for _, part in slots.values()]
+        reads = [data.values(table, part, rows) for _, part in slots.values()]
         states: States = {}
-        for row in rows:
-            state, ids = tuple([read(row) for read in reads]), (data.id(table, row),)
+        found = zip(*reads, strict=True) if reads else repeat((), len(rows))
+        for state, id_ in zip(found, data.ids(table, rows), strict=True):
+            ids = (id_,)
             number, least = states.get(state, (0, ids))
             states[state] = number + 1, min(ids, least)
         blocks[choice] = Block(frozenset({choice}), slots, states)
@@ -119,7 +120,7 @@ def recompute(
 def picked_rows(data: Data, table: str, ids: Collection[str] | None) -> Sequence[int]:
     """The rows of all offers of the table, or of those with the ids."""
     if ids is None:
-        return list(data.offers(table).values())
+        return data.offered(table)
     return [row for offer in dict.fromkeys(ids) if (row := data.find(table, offer)) is not None]
 
 
@@ -219,8 +220,7 @@ def _pairs(left: Block, right: Block, due: list[Expr], slots: _Slots, place: int
         places = {int(part.column) for part in walk(atom) if isinstance(part, ex.Column)}
         sides = [at for at in places if at < width], [at - width for at in places if at >= width]
         distinct = [
-            len({tuple(state[at] for at in side) for state in block.states})
-            for side, block in zip(sides, (left, right), strict=True)
+            len(set(map(_chooser(side), block.states))) for side, block in zip(sides, (left, right), strict=True)
         ]
         if distinct[0] * distinct[1] <= len(left.states) + len(right.states):
             coarse.append((of_state(atom, data), *sides))
@@ -262,11 +262,20 @@ def _buckets(
 ) -> dict[tuple[Value, ...], dict[tuple[Value, ...], _Bucket]]:
     """The states by their values at `keys`, then at `others`; without those unknown at a key, which equals nothing."""
     found: dict[tuple[Value, ...], dict[tuple[Value, ...], _Bucket]] = {}
+    key_of, rest_of = _chooser(keys), _chooser(others)
     for state, weight in block.states.items():
-        key = tuple(state[at] for at in keys)
+        key = key_of(state)
         if None not in key:
-            found.setdefault(key, {}).setdefault(tuple(state[at] for at in others), []).append((state, weight))
+            found.setdefault(key, {}).setdefault(rest_of(state), []).append((state, weight))
     return found
+
+
+def _chooser(places: Sequence[int]) -> Callable[[tuple[Value, ...]], tuple[Value, ...]]:
+    """A function that gives the values of a state at these places."""
+    if len(places) > 1:
+        return operator.itemgetter(*places)
+    start, stop = (places[0], places[0] + 1) if places else (0, 0)
+    return operator.itemgetter(slice(start, stop))
 
 
 def leaned(block: Block, readers: Iterable[Expr]) -> Block:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from typing import Literal
 
+from ..schemas import expression as ex
 from ..schemas.errors import InputError, InputErrors
-from ..schemas.expression import Compare, Literal
 from ..schemas.problem import Constraint, Problem
 from ..schemas.units import Type
 from . import scan
@@ -43,7 +44,7 @@ class Curve:
 
     `unit` is that of the comparison. `limit` is the constant it compares with, None where it compares two sums; then
     only `loosened` tells the steps apart. `upper`: the constant is the most that is allowed, else the least; loosening
-    by x adds x to the one and takes it from the other.
+    by x adds x to the one and takes it from the other. `thresholds`: the constant at each step, empty without a limit.
     """
 
     constraint: str
@@ -51,6 +52,7 @@ class Curve:
     limit: int | None
     upper: bool
     steps: Steps
+    thresholds: tuple[int, ...] = ()
 
     def threshold(self, loosened: int) -> int | None:
         """The constant that the comparison has when loosened so far."""
@@ -65,6 +67,7 @@ class Sensitivity:
     there are no influences.
     """
 
+    status: Literal["solvable", "unsolvable", "unknown"]
     objective: Type
     maximize: bool
     optimum: int | None
@@ -78,11 +81,6 @@ class Sensitivity:
         stopped = self.curve is not None and self.curve.steps.stopped is not None
         return self.plans is None or stopped or any(item.removed is None for item in self.influences)
 
-    @property
-    def undecided(self) -> bool:
-        """Whether it is not even known that there is a plan, or that there is none."""
-        return self.plans is None and not self.influences
-
     def tightest(self, problem: Problem) -> str | None:
         """The threshold without which the optimum gains most, the first of equals; None when none binds."""
         thresholds = {item.name for item in problem.constraints if is_threshold(item)}
@@ -93,7 +91,7 @@ class Sensitivity:
 def is_threshold(constraint: Constraint) -> bool:
     """Whether a constraint is one comparison of numbers by size, so that it can be moved by an amount."""
     node = constraint.condition
-    return isinstance(node, Compare) and node.op not in ("==", "!=") and node.left.type.kind == "number"
+    return isinstance(node, ex.Compare) and node.op not in ("==", "!=") and node.left.type.kind == "number"
 
 
 def sensitivity(problem: Problem, lowered: Lowered, limits: Limits) -> Sensitivity:
@@ -108,7 +106,8 @@ def sensitivity(problem: Problem, lowered: Lowered, limits: Limits) -> Sensitivi
     influences: list[Influence] = []
     kind = replace(problem.objective.type, nullable=False)
     if whole.outcome.status in (Status.INFEASIBLE, Status.UNKNOWN):
-        return Sensitivity(kind, model.maximize, None, plans, ())
+        status = "unsolvable" if whole.outcome.status is Status.INFEASIBLE else "unknown"
+        return Sensitivity(status, kind, model.maximize, None, plans, ())
     for number, name in enumerate(model.names):
         found = scan.survey(model.kept(every - {number}), limits.left(started))
         low, high = found.count
@@ -121,7 +120,8 @@ def sensitivity(problem: Problem, lowered: Lowered, limits: Limits) -> Sensitivi
             value = sign * found.outcome.best
             gain = best - found.outcome.best if best is not None else None
         influences.append(Influence(name, value, gain, removed, reason))
-    return Sensitivity(kind, model.maximize, None if best is None else sign * best, plans, tuple(influences))
+    value = None if best is None else sign * best
+    return Sensitivity("solvable", kind, model.maximize, value, plans, tuple(influences))
 
 
 def curve(problem: Problem, lowered: Lowered, constraint: str, limits: Limits, most: int = MOST) -> Curve:
@@ -129,16 +129,17 @@ def curve(problem: Problem, lowered: Lowered, constraint: str, limits: Limits, m
     model = lowered.model
     number = model.names.index(constraint)
     node = problem.constraints[number].condition
-    if not isinstance(node, Compare):
+    if not isinstance(node, ex.Compare):
         raise TypeError(f"{constraint} is no threshold")
     found = steps(model, number, limits, most)
     unit = replace(node.left.type, nullable=False)
-    below = node.op.startswith("<")
-    if isinstance(node.right, Literal):
-        return Curve(constraint, unit, int(node.right.value), below, found)
-    if isinstance(node.left, Literal):
-        return Curve(constraint, unit, int(node.left.value), not below, found)
-    return Curve(constraint, unit, None, True, found)
+    upper = node.op.startswith("<") is not isinstance(node.left, ex.Literal)
+    side = next((side for side in (node.left, node.right) if isinstance(side, ex.Literal)), None)
+    if side is None:
+        return Curve(constraint, unit, None, True, found)
+    limit = int(side.value)
+    thresholds = tuple(limit + (step.loosened if upper else -step.loosened) for step in found.steps)
+    return Curve(constraint, unit, limit, upper, found, thresholds)
 
 
 def _defined(problem: Problem, without: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -19,9 +18,11 @@ from hypothesis import strategies as st
 from .models import THOROUGH
 from .oracle import Truth
 from .phrases import Case, cases
-from .test_cli import BEST, Shell, edit, folder, shell, verify  # noqa: F401  fixtures
+from .test_cli import BEST, Shell, edit, folder, shell
+from .test_house import loaded_by
 from .test_semantics import Posed, posed, slow
 
+FIXTURES = (folder, shell)  # pytest finds them in this module by their names
 many = settings(slow, max_examples=2000 if THOROUGH else 40)
 few = settings(slow, max_examples=200 if THOROUGH else 5)
 
@@ -31,6 +32,7 @@ def expect_place(found: Place, wanted: Truth, value: Fraction, at: Posed) -> Non
     values = [worth for _, worth in wanted.plans]  # best first
     assert (found.standing.better, found.standing.tied, found.standing.worse) == wanted.rank(value)
     assert found.standing.total == wanted.count
+    assert found.percentile == Fraction(100 * wanted.rank(value)[2], wanted.count)
     assert found.optimum == at.steps(wanted.optimum)
     worse_by = wanted.optimum - value if wanted.maximize else value - wanted.optimum
     assert found.gap == at.steps(worse_by)
@@ -114,7 +116,7 @@ def test_a_limit_is_said_and_never_an_answer(case: Case) -> None:
 # ------------------------------------------------------------------------------------------------------ the commands
 
 
-def test_rank_reads_the_certificate(folder: Path, shell: Shell) -> None:  # noqa: F811
+def test_rank_reads_the_certificate(folder: Path, shell: Shell) -> None:
     certificate = next(Path("valid").glob("*cheapest*"))
     Path("plan.yaml").write_text(BEST, encoding="utf-8")
     assert shell("rank", "tasks/cheapest.yaml", "plan.yaml", "--certificate", certificate) == 0
@@ -137,7 +139,7 @@ def test_rank_reads_the_certificate(folder: Path, shell: Shell) -> None:  # noqa
     assert [cut["percent"] for cut in said["cuts"]] == [1, 5, 10, 20]
 
 
-def test_rank_of_a_value(folder: Path, shell: Shell) -> None:  # noqa: F811
+def test_rank_of_a_value(folder: Path, shell: Shell) -> None:
     assert shell("rank", "tasks/cheapest.yaml", "--value", "100") == 0
     assert "would be 2: no plan has this value" in shell.out
     assert shell("rank", "tasks/cheapest.yaml", "--value", "-5.00") == 0
@@ -148,7 +150,7 @@ def test_rank_of_a_value(folder: Path, shell: Shell) -> None:  # noqa: F811
     assert shell("rank", "tasks/cheapest.yaml", "plan.yaml", "--value", "1") == 2
 
 
-def test_a_plan_that_violates_something_has_no_rank(folder: Path, shell: Shell) -> None:  # noqa: F811
+def test_a_plan_that_violates_something_has_no_rank(folder: Path, shell: Shell) -> None:
     edit("tasks/cheapest.yaml", "<= 300", "<= 89.99")
     Path("plan.yaml").write_text(BEST, encoding="utf-8")
     assert shell("rank", "tasks/cheapest.yaml", "plan.yaml") == 1
@@ -164,19 +166,19 @@ def test_a_plan_that_violates_something_has_no_rank(folder: Path, shell: Shell) 
     assert "a refusal is no plan" in shell.err
 
 
-def test_no_plan_has_no_best(folder: Path, shell: Shell) -> None:  # noqa: F811
+def test_no_plan_has_no_best(folder: Path, shell: Shell) -> None:
     assert shell("best", "tasks/nowhere.yaml") == 1
     assert shell("rank", "tasks/nowhere.yaml", "--value", "80") == 1
     assert "the task has no plan" in shell.err
 
 
-def test_a_limit_leaves_it_undecided(folder: Path, shell: Shell) -> None:  # noqa: F811
+def test_a_limit_leaves_it_undecided(folder: Path, shell: Shell) -> None:
     assert shell("best", "tasks/cheapest.yaml", "--time-limit", "0") == 3
     assert shell("rank", "tasks/cheapest.yaml", "--value", "80", "--time-limit", "0") == 3
     assert "undecided: a limit" in shell.err
 
 
-def test_best_says_where_it_stops(folder: Path, shell: Shell) -> None:  # noqa: F811
+def test_best_says_where_it_stops(folder: Path, shell: Shell) -> None:
     assert shell("best", "tasks/cheapest.yaml", "-k", "2") == 0
     assert "the best 2 of 10 plans" in shell.out
     assert shell("best", "tasks/cheapest.yaml", "-k", "99") == 0
@@ -184,4 +186,10 @@ def test_best_says_where_it_stops(folder: Path, shell: Shell) -> None:  # noqa: 
     assert shell("best", "tasks/wishes.yaml", "-k", "1", "--json") == 0
     [said] = shell.lines()
     assert len(said["plans"]) == 1
-    assert json.dumps(said["objective"]) == '{"unit": "", "scale": 1}' or said["objective"]["scale"] == 1
+    assert said["objective"] == {"unit": "", "scale": 1}
+    assert said["cut"] == {"value": 4, "plans": said["cut"]["plans"]}
+
+
+def test_rank_with_a_certificate_loads_no_engine(folder: Path) -> None:
+    args = ["rank", "tasks/cheapest.yaml", "--value", "100", "--certificate", "valid/cheapest.cert.json"]
+    assert loaded_by(f"from cobench.cli import run\nassert run({args!r}) == 0") == set()
