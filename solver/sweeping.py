@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from dataclasses import field as default
 
 import numpy as np
@@ -70,8 +70,8 @@ class _Sum:
 
 
 class Scan:
-    """One pass over a model. `values`: those to be ranked; `by`: the sum to be tallied; `tracked`: a choice for whose
-    rows the best plans are kept.
+    """One pass over a model. `values`: those to be ranked; `by`: the sum to be tallied, as `unit[0] + unit[1] * by`;
+    `tracked`: a choice for whose rows the best plans are kept.
     """
 
     def __init__(
@@ -80,9 +80,10 @@ class Scan:
         limits: Limits,
         values: Sequence[int] = (),
         by: Linear | None = None,
+        unit: tuple[int, int] = (0, 1),
         tracked: int | None = None,
     ) -> None:
-        self.model, self.limits, self.tracked = model, limits, tracked
+        self.model, self.limits, self.tracked, self.unit = model, limits, tracked, unit
         self.deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
         self.work = 0
         self.values = list(dict.fromkeys(values))
@@ -138,7 +139,7 @@ class Scan:
     def distribution(self, most: int, values: int) -> list[tuple[int, int]] | None:
         """Values of the objective, of which at most `values` matter, with their numbers of plans; None above `most`.
 
-        In a sweep where the objective, which `by` has to be, has few values; else pair by pair.
+        In a sweep where the objective, which `by` has to be in its unit, has few values; else pair by pair.
         """
         if not self.possible:
             return []
@@ -269,7 +270,9 @@ class Scan:
     def _drain(self, seen: _Sum, scale: int) -> None:
         """Takes the table of the tallied sum over into Python integers."""
         filled = np.flatnonzero(self.tallied)
-        seen.drain((filled + self.by_low).tolist(), self.tallied[filled].tolist(), scale)
+        zero, unit = self.unit
+        keys = [zero + unit * (self.by_low + cell) for cell in filled.tolist()]
+        seen.drain(keys, self.tallied[filled].tolist(), scale)
         self.tallied[filled] = 0
 
     def _parts(self, batch: Batch, weights: Ints) -> Iterator[Batch]:
@@ -319,6 +322,19 @@ def _least_tree(values: Ints) -> Ints:
         tree[leaves // 2 : leaves] = tree[leaves : 2 * leaves].reshape(-1, 2).min(axis=1)
         leaves //= 2
     return tree
+
+
+def in_steps(linear: Linear, step: int) -> Linear:
+    """The sum of the whole steps by which each part of a sum is above its least value."""
+    columns = {choice: (column - column.min()) // step for choice, column in linear.columns.items() if column.size}
+    terms = (replace(term, values=(term.values - term.values.min()) // step) for term in linear.terms)
+    return Linear(columns, tuple(terms), 0)
+
+
+def common_step(linear: Linear) -> int:
+    """The greatest step of which all differences between values of the sum are multiples; at least 1."""
+    parts = [*linear.columns.values(), *(term.values for term in linear.terms)]
+    return math.gcd(*(int(np.gcd.reduce(part - part.min(), axis=None)) for part in parts if part.size)) or 1
 
 
 def binding(model: Model) -> tuple[list[Row], bool]:
