@@ -327,7 +327,8 @@ def _least_tree(values: Ints) -> Ints:
 def in_steps(linear: Linear, step: int) -> Linear:
     """The sum of the whole steps by which each part of a sum is above its least value."""
     columns = {choice: (column - column.min()) // step for choice, column in linear.columns.items() if column.size}
-    terms = (replace(term, values=(term.values - term.values.min()) // step) for term in linear.terms)
+    filled = (term for term in linear.terms if term.values.size)
+    terms = (replace(term, values=(term.values - term.values.min()) // step) for term in filled)
     return Linear(columns, tuple(terms), 0)
 
 
