@@ -13,7 +13,7 @@ from .kernels import NONE
 from .model import Ints, Linear, Link, Model, Row, Table, Term
 from .ordering import Ordered, Places
 
-_WORTH = 0.9  # rows are merged when at most this share of them is left
+WORTH = 0.9  # rows are merged when at most this share of them is left
 NOTHING = np.zeros(0, np.int64)
 _UNTALLIED = np.zeros(0, np.int32)
 Part = Link | Table | Term
@@ -71,16 +71,30 @@ class Side:
 
         The values of group g stand from `start[g]` on; places that are left in the group hold NONE.
         """
-        group = np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
-        rows = Ordered([group, values])
-        values, fresh, order = rows.column(1), rows.fresh(2), rows.order()
+        group, rows = self._by_group(values)
+        fresh, order = rows.fresh(2), rows.order()
         number = np.cumsum(fresh)
         number -= (number[self.start[:-1]] - 1)[group]
         place = np.empty(len(order), np.int64)
         place[order] = number
         distinct = np.full(len(order), NONE, np.int64)
-        distinct[(self.start[:-1][group] + number - 1)[fresh]] = values[fresh]
+        distinct[(self.start[:-1][group] + number - 1)[fresh]] = rows.column(1)[fresh]
         return place, distinct
+
+    def bits(self) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+        """What `bits.sweep_bits` reads of side B: `place`, `in_order`, `values`, `ranked`, `costs`."""
+        group, rows = self._by_group(self.obj)
+        in_order = rows.order().astype(np.int64)
+        place = np.empty(len(in_order), np.int64)
+        place[in_order] = np.arange(len(in_order)) - self.start[group]
+        others = [self._by_group(column)[1] for column in self.costs.reshape(len(self), -1).T[1:]]
+        ranked = np.concatenate([place[other.order()] for other in others])
+        return place, in_order, rows.column(1), ranked, np.concatenate([other.column(1) for other in others])
+
+    def _by_group(self, values: Ints) -> tuple[Ints, Ordered]:
+        """The group of each merged row, and the merged rows in the order of the values within their groups."""
+        group = np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+        return group, Ordered([group, values])
 
 
 def sides(model: Model, rows: Sequence[Row], by: Linear | None = None) -> list[Side]:
@@ -121,7 +135,7 @@ def _side(model: Model, rows: Sequence[Row], by: Linear | None, choice: int) -> 
     obj = rows_in_order.column(len(columns) - 1)
     codes = {id(part): code[order[start[:-1]]] for part, code in seen}
     mult = first = NOTHING
-    if np.count_nonzero(fresh) <= _WORTH * number:
+    if np.count_nonzero(fresh) <= WORTH * number:
         at = np.flatnonzero(fresh)
         start = np.searchsorted(at, start)
         first = np.append(at, number)

@@ -10,6 +10,7 @@ from dataclasses import field as default
 
 import numpy as np
 
+from .bits import MARKS, WORD, sweep_bits
 from .blocks import Batch, batches
 from .grouping import NOTHING, sides
 from .kernels import FOUND, NONE, run, sweep, sweep_two
@@ -21,7 +22,8 @@ from .survey import Survey
 MAX_TALLY = 200_000_000  # pairs that are looked at for a distribution whose values are many
 MAX_CELLS = 1 << 20  # values of a sum that is tallied in a table
 _CHUNK = 100_000_000  # steps between two looks at the clock
-_TREE = 16  # steps per row where a tree holds more than numbers
+TREE_STEPS = 16  # for each row where a tree holds more than numbers
+BIT_STEPS = 64  # for each row and linear row, beside the words, where rows are bits
 _LANES = 8  # cells of a table that are added to in one step
 
 
@@ -47,7 +49,7 @@ class _Sum:
 
     def add(self, batch: Batch, found: Ints, below: Ints, equal: Ints) -> None:
         """Adds what a loop found in a batch, in Python integers."""
-        number, value, tied, second, a_row, b_row, which, _ = found.tolist()
+        number, value, tied, second, a_row, b_row, which = found.tolist()
         self.total += number * batch.scale
         if value < self.best:
             self.runner_up = min(self.best, second)
@@ -93,12 +95,13 @@ class Scan:
         self.rows, possible = binding(model)
         self.possible = possible and all(len(choice) for choice in model.choices)
         if self.possible:
-            self.low, high = model.objective.bounds()
-            self.wanted = np.array([min(max(value, self.low - 1), high + 1) for value in self.values], np.int64)
+            self.low, self.high = model.objective.bounds()
+            self.wanted = np.array([min(max(value, self.low), self.high) for value in self.values], np.int64)
             self.sides = sides(model, self.rows, self.by)
             self.best = np.full(len(self.sides[tracked]), NONE, np.int64) if tracked is not None else NOTHING
             self.tallied = np.zeros(self.cells if self.by else 0, np.int64)
             self.numbers: dict[int, tuple[Ints, Ints]] = {}
+            self.bits: tuple[Ints, ...] = ()
             self.huge = math.prod(len(choice) for choice in model.choices) >= LIMIT  # counts may leave int64
 
     def best_of_tracked(self) -> Ints:
@@ -119,7 +122,12 @@ class Scan:
                 self._answer(batch, seen)
         except Stopped as stop:
             return self._partial(seen, stop.reason)
-        ranks = dict(zip(self.values, zip(seen.below, seen.equal, strict=True), strict=True))
+        ranks = {
+            value: (below, equal) if value == asked else (0, 0) if value < asked else (below + equal, 0)
+            for value, asked, below, equal in zip(
+                self.values, self.wanted.tolist(), seen.below, seen.equal, strict=True
+            )
+        }
         self._drain(seen, 1)
         tally = dict(sorted(seen.tally.items())) if self.by is not None else None
         if not seen.total:
@@ -177,7 +185,7 @@ class Scan:
         """Every plan with at most this value, in order; None when there are more than `most`."""
         if not self.possible or value < self.low:
             return []
-        value = min(value, self.model.objective.bounds()[1])
+        value = min(value, self.high)
         found: list[tuple[int, tuple[int, ...]]] = []
         tree, plans = NOTHING, np.zeros(3 * most, np.int64)
         for batch in self._batches():
@@ -207,17 +215,27 @@ class Scan:
         width = int(batch.b.by.max()) if self.by is not None else 0
         return 1 + len(self.values) + width // _LANES
 
+    def _fits_tree(self) -> bool:
+        """Whether what is asked is what `sweep_two` answers."""
+        return len(self.rows) == 2 and not self.values and self.by is None
+
+    def _bit_steps(self, batch: Batch) -> Ints:
+        """About how many steps each block takes where rows are bits."""
+        shape = batch.bounds.reshape(-1, 4)
+        words = (shape[:, 3] - shape[:, 2]) // WORD + 1
+        return (shape[:, 1] - shape[:, 0]) * (3 * words + BIT_STEPS) * len(self.rows)
+
     def _answer(self, batch: Batch, seen: _Sum) -> None:
         """Runs the loop that fits a batch, and adds up what it finds."""
-        asked = len(self.values) > 0 or self.by is not None
         rows, pairs = batch.rows(), batch.pairs()
         if len(self.rows) <= 1:
             kernel, weights = self._sweep, rows * self._per_row(batch)
-        elif len(self.rows) == 2 and not asked and int(rows.sum()) * _TREE < int(pairs.sum()):
-            kernel, weights = self._sweep_two, rows * _TREE
+        elif self._fits_tree() and int(rows.sum()) * TREE_STEPS < int(pairs.sum()):
+            kernel, weights = self._sweep_two, rows * TREE_STEPS
+        elif self.by is None and not len(batch.b.mult) and (weights := self._bit_steps(batch)).sum() < pairs.sum():
+            kernel = self._sweep_bits
         else:
-            kernel = self._enumerate
-            batch = batch.cut(_CHUNK)
+            kernel, batch = self._enumerate, batch.cut(_CHUNK)
             weights = batch.pairs()
         inner = self.tracked is not None and batch.a.choice == self.tracked
         for part in self._parts(batch, weights):
@@ -254,7 +272,18 @@ class Scan:
         place, distinct = self._numbered(part, part.b.costs[1::2])
         tree = np.tile(np.array([0, NONE, 0, NONE, 0], np.int64), part.b.largest() + 1)
         inputs = (*part.inputs(), place, distinct)
-        run(sweep_two, int(part.rows().sum()) * _TREE, inputs, (found, of_a, of_outer, tree))
+        run(sweep_two, int(part.rows().sum()) * TREE_STEPS, inputs, (found, of_a, of_outer, tree))
+
+    def _sweep_bits(self, part: Batch, found: Ints, of_a: Ints, of_outer: Ints, below: Ints, equal: Ints) -> None:
+        if not self.bits:
+            self.bits = part.b.bits()
+        size = part.b.largest()
+        words = size // WORD + 1
+        fits, every, together, ones = (np.zeros(words, np.int64) for _ in range(4))
+        marks = np.zeros(max(1, len(self.rows) - 1) * (min(MARKS, size * words // 64) + 2 * words), np.int64)
+        outputs = (found, of_a, of_outer, below, equal, fits, every, together, ones, marks)
+        steps = int(self._bit_steps(part).sum()) * len(part.outer[1])
+        run(sweep_bits, steps, (*part.inputs(), self.wanted, *self.bits), outputs)
 
     def _enumerate(self, part: Batch, found: Ints, of_a: Ints, of_outer: Ints, below: Ints, equal: Ints) -> None:
         steps = int(part.pairs().sum()) * len(part.outer[1])
