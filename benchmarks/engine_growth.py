@@ -14,22 +14,19 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import os
-import platform
 import statistics
 import sys
 import time
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from cobench.schemas.version import VERSION
 from cobench.solver import scan
 from cobench.solver.isolate import ENGINES, Running
 from cobench.solver.model import Choice, Linear, Link, Model, Row
 from cobench.solver.outcome import Limits, Outcome
 from cobench.solver.reduce import reduced
+from machine import machine
 
 GROUPS = 114  # as many as date pairs of 2 to 5 nights in a month
 KINDS = ("unrelated", "dearer")
@@ -106,23 +103,6 @@ def measure(offers: int, kind: str, seconds: float) -> list[dict[str, Any]]:
     return [{"offers": offers, "objective": kind, **result} for result in results]
 
 
-def machine() -> dict[str, Any]:
-    """What the numbers depend on."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
-    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
-    packages = ("numpy", "numba", "ortools", "pulp", "highspy")
-    return {
-        "processor": model or platform.processor(),
-        "processors": os.cpu_count(),
-        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
-        "system": platform.system(),
-        "python": platform.python_version(),
-        "cobench": VERSION,
-        **{name: version(name) for name in packages},
-    }
-
-
 def main() -> int:
     """Measures, prints a table and writes the results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -144,7 +124,7 @@ def main() -> int:
         results += found
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
-        content = {"machine": machine(), "groups": GROUPS, "time_limit": options.time_limit, "results": results}
+        content = {"machine": machine(("numpy", "numba", "ortools", "pulp", "highspy")), "groups": GROUPS, "time_limit": options.time_limit, "results": results}
         options.json.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     return 0
 

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .coding import tuple_codes
 from .kernels import NONE
 from .model import Ints, Linear, Link, Model, Row, Table, Term
-from .ordering import Ordered
+from .ordering import Ordered, Places
 
-_WORTH = 0.9  # rows are merged when at most this share of them is left
+WORTH = 0.9  # rows are merged when at most this share of them is left
 NOTHING = np.zeros(0, np.int64)
+_UNTALLIED = np.zeros(0, np.int32)
 Part = Link | Table | Term
 
 
@@ -22,7 +24,7 @@ class Side:
     """One choice's rows sorted by (group, costs, objective), equal ones merged; m merged rows, G groups, R >= 1 costs.
 
     `start: int64[G+1]` first merged row of each group; `costs: int64[m*R]`; `obj: int64[m]`; `mult: int64[m]`, empty
-    when all are one; `by: int64[m]`, from 0, empty when no sum is tallied; `order: int64[n]` the model's rows, sorted;
+    when all are one; `by: int32[m]`, from 0, empty when no sum is tallied; `order: int[n]` the model's rows, sorted;
     `first: int64[m+1]` where those behind a merged row begin there, empty when none were merged;
     `codes[id(part)]: int64[G]` the code that a link, table or term sees.
     """
@@ -32,15 +34,15 @@ class Side:
     costs: Ints
     obj: Ints
     mult: Ints
-    by: Ints
-    order: Ints
+    by: NDArray[np.int32]
+    order: Places
     first: Ints
     codes: dict[int, Ints] = field(default_factory=dict[int, Ints])
 
     def __len__(self) -> int:
         return len(self.obj)
 
-    def arrays(self) -> tuple[Ints, Ints, Ints, Ints]:
+    def arrays(self) -> tuple[Ints, Ints, Ints, NDArray[np.int32]]:
         """What the kernels read."""
         return self.costs, self.obj, self.mult, self.by
 
@@ -48,7 +50,7 @@ class Side:
         """One of the model's rows behind a merged row."""
         return int(self.order[self.first[merged] if len(self.first) else merged])
 
-    def members(self, merged: int) -> Ints:
+    def members(self, merged: int) -> Places:
         """All of the model's rows behind a merged row."""
         if len(self.first):
             return self.order[self.first[merged] : self.first[merged + 1]]
@@ -69,16 +71,30 @@ class Side:
 
         The values of group g stand from `start[g]` on; places that are left in the group hold NONE.
         """
-        group = np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
-        rows = Ordered([group, values])
-        values, fresh, order = rows.column(1), rows.fresh(2), rows.order()
+        group, rows = self._by_group(values)
+        fresh, order = rows.fresh(2), rows.order()
         number = np.cumsum(fresh)
         number -= (number[self.start[:-1]] - 1)[group]
         place = np.empty(len(order), np.int64)
         place[order] = number
         distinct = np.full(len(order), NONE, np.int64)
-        distinct[(self.start[:-1][group] + number - 1)[fresh]] = values[fresh]
+        distinct[(self.start[:-1][group] + number - 1)[fresh]] = rows.column(1)[fresh]
         return place, distinct
+
+    def bits(self) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+        """What `bits.sweep_bits` reads of side B: `place`, `in_order`, `values`, `ranked`, `costs`."""
+        group, rows = self._by_group(self.obj)
+        in_order = rows.order().astype(np.int64)
+        place = np.empty(len(in_order), np.int64)
+        place[in_order] = np.arange(len(in_order)) - self.start[group]
+        others = [self._by_group(column)[1] for column in self.costs.reshape(len(self), -1).T[1:]]
+        ranked = np.concatenate([place[other.order()] for other in others])
+        return place, in_order, rows.column(1), ranked, np.concatenate([other.column(1) for other in others])
+
+    def _by_group(self, values: Ints) -> tuple[Ints, Ordered]:
+        """The group of each merged row, and the merged rows in the order of the values within their groups."""
+        group = np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+        return group, Ordered([group, values])
 
 
 def sides(model: Model, rows: Sequence[Row], by: Linear | None = None) -> list[Side]:
@@ -89,7 +105,7 @@ def sides(model: Model, rows: Sequence[Row], by: Linear | None = None) -> list[S
 def nobody(costs: int) -> Side:
     """A side with one row of nothing, so that a single choice is a pair too."""
     zero = np.zeros(1, np.int64)
-    return Side(-1, np.array([0, 1]), np.zeros(costs, np.int64), zero, NOTHING, zero, zero, NOTHING)
+    return Side(-1, np.array([0, 1]), np.zeros(costs, np.int64), zero, NOTHING, np.zeros(1, np.int32), zero, NOTHING)
 
 
 def parts_of(model: Model, rows: Sequence[Row], by: Linear | None) -> list[Part]:
@@ -109,17 +125,17 @@ def _side(model: Model, rows: Sequence[Row], by: Linear | None, choice: int) -> 
     rows_in_order = Ordered(columns)
     start = np.append(np.flatnonzero(rows_in_order.fresh(1)), number)
     fresh = rows_in_order.fresh(len(columns))
+    order = rows_in_order.order()
+    tallied = _UNTALLIED
+    if by is not None:
+        column = _column(by, choice, number)
+        tallied = (column - column.min()).astype(np.int32)[order]
+        fresh[1:] |= tallied[1:] != tallied[:-1]
     costs = [rows_in_order.column(place) for place in range(1, 1 + len(rows))]
     obj = rows_in_order.column(len(columns) - 1)
-    order = rows_in_order.order()
-    tallied = NOTHING
-    if by is not None:
-        tallied = _column(by, choice, number)[order]
-        tallied -= tallied.min()
-        fresh[1:] |= tallied[1:] != tallied[:-1]
     codes = {id(part): code[order[start[:-1]]] for part, code in seen}
     mult = first = NOTHING
-    if np.count_nonzero(fresh) <= _WORTH * number:
+    if np.count_nonzero(fresh) <= WORTH * number:
         at = np.flatnonzero(fresh)
         start = np.searchsorted(at, start)
         first = np.append(at, number)

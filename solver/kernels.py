@@ -22,7 +22,7 @@ from .model import Ints
 
 COMPILE_FROM = 1_000_000  # steps in a process; about 0.3 s uncompiled, which is what importing numba costs
 NONE = 2**63 - 1  # no value: sums stay below 2^62
-FOUND = (0, NONE, 0, NONE, 0, 0, 0, 0)  # count, best, tied, runner-up, row of A, row of B, outer, (free)
+FOUND = (0, NONE, 0, NONE, 0, 0, 0)  # count, best, tied, runner-up, row of A, row of B, outer
 
 
 def sweep(

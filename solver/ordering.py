@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import kernels
 from .model import Bools, Ints
 from .pairs import radix_sort
 
 BITS = 63  # of a packed key, beside the sign
+Places = NDArray[np.int32] | NDArray[np.int64]
 _DIGIT = 10  # bits that one pass of the radix sort looks at: its 1,024 places stay in the first cache
 
 
@@ -69,12 +71,14 @@ class Ordered:
         found[1:] = np.any([column[1:] != column[:-1] for column in self.columns[:number]], axis=0)
         return found
 
-    def order(self) -> Ints:
-        """The numbers of the rows in order, `int64[n]`. Nothing else can be asked afterwards: the memory is reused."""
+    def order(self) -> Places:
+        """The numbers of the rows in order: `int32[n]`, or `int64[n]` where those are too small."""
+        small = np.int32 if self.place < 31 else np.int64
         if self.packed is None:
-            return self.rows
-        self.packed &= (1 << self.place) - 1
-        return self.packed
+            return self.rows.astype(small)
+        return np.bitwise_and(
+            self.packed, (1 << self.place) - 1, out=np.empty(len(self.packed), small), casting="same_kind"
+        )
 
     def _parts(self) -> list[slice]:
         """Which columns are packed together, in the order of sorting; none when one does not fit."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from .model import Linear, Model
+from .model import Model
 from .outcome import Limits
-from .sweeping import Scan
+from .sweeping import Scan, in_steps
 
 _COARSE = 256  # steps into which the first sweep divides the objective's range
 _ASKED = 3  # values for which each sweep asks, for each position
@@ -50,7 +50,9 @@ def values_at(model: Model, positions: Sequence[int], limits: Limits) -> list[in
     """
     started = time.monotonic()
     low, high = model.objective.bounds()
-    coarse, step, parts = _coarse(model.objective)
+    step = (high - low) // _COARSE + 1
+    coarse = in_steps(model.objective, step)
+    parts = len(coarse.columns) + len(coarse.terms)
     first = Scan(model, limits, by=coarse).survey(coarse)
     if first.outcome.reason is not None or first.tally is None:
         return [None] * len(positions)
@@ -79,14 +81,3 @@ def values_at(model: Model, positions: Sequence[int], limits: Limits) -> list[in
                 bracket.told(value, better + tied)
     at = {bracket.position: bracket.high for bracket in brackets}
     return [at.get(position) for position in positions]
-
-
-def _coarse(linear: Linear) -> tuple[Linear, int, int]:
-    """The sum of all parts in whole steps above their least values; how large a step is; and the number of parts."""
-    low, high = linear.bounds()
-    step = (high - low) // _COARSE + 1
-    columns = {choice: (column - column.min()) // step for choice, column in linear.columns.items() if column.size}
-    terms = tuple(
-        replace(term, values=(term.values - term.values.min()) // step) for term in linear.terms if term.values.size
-    )
-    return Linear(columns, terms, 0), step, len(columns) + len(terms)

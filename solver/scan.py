@@ -16,7 +16,7 @@ from .model import Ints, Linear, Model
 from .outcome import Limits, Outcome
 from .positions import values_at
 from .survey import Survey
-from .sweeping import Scan, Stopped
+from .sweeping import Scan, Stopped, common_step, in_steps
 
 
 def solve(model: Model, limits: Limits) -> Outcome:
@@ -68,7 +68,9 @@ def distribution(model: Model, most: int, limits: Limits, plans: int | None = No
     `plans`, the number of plans if it is known, keeps the table of values small.
     """
     values = most + 1 if plans is None else min(plans, most + 1)
-    return Scan(model, limits, by=model.objective).distribution(most, values)
+    step = common_step(model.objective)
+    unit = model.objective.bounds()[0], step
+    return Scan(model, limits, by=in_steps(model.objective, step), unit=unit).distribution(most, values)
 
 
 def value_at(model: Model, position: int, limits: Limits) -> int | None:

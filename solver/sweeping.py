@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from dataclasses import field as default
 
 import numpy as np
 
+from .bits import MARKS, WORD, sweep_bits
 from .blocks import Batch, batches
 from .grouping import NOTHING, sides
 from .kernels import FOUND, NONE, run, sweep, sweep_two
@@ -21,7 +22,8 @@ from .survey import Survey
 MAX_TALLY = 200_000_000  # pairs that are looked at for a distribution whose values are many
 MAX_CELLS = 1 << 20  # values of a sum that is tallied in a table
 _CHUNK = 100_000_000  # steps between two looks at the clock
-_TREE = 16  # steps per row where a tree holds more than numbers
+TREE_STEPS = 16  # for each row where a tree holds more than numbers
+BIT_STEPS = 64  # for each row and linear row, beside the words, where rows are bits
 _LANES = 8  # cells of a table that are added to in one step
 
 
@@ -47,7 +49,7 @@ class _Sum:
 
     def add(self, batch: Batch, found: Ints, below: Ints, equal: Ints) -> None:
         """Adds what a loop found in a batch, in Python integers."""
-        number, value, tied, second, a_row, b_row, which, _ = found.tolist()
+        number, value, tied, second, a_row, b_row, which = found.tolist()
         self.total += number * batch.scale
         if value < self.best:
             self.runner_up = min(self.best, second)
@@ -70,8 +72,8 @@ class _Sum:
 
 
 class Scan:
-    """One pass over a model. `values`: those to be ranked; `by`: the sum to be tallied; `tracked`: a choice for whose
-    rows the best plans are kept.
+    """One pass over a model. `values`: those to be ranked; `by`: the sum to be tallied, as `unit[0] + unit[1] * by`;
+    `tracked`: a choice for whose rows the best plans are kept.
     """
 
     def __init__(
@@ -80,9 +82,10 @@ class Scan:
         limits: Limits,
         values: Sequence[int] = (),
         by: Linear | None = None,
+        unit: tuple[int, int] = (0, 1),
         tracked: int | None = None,
     ) -> None:
-        self.model, self.limits, self.tracked = model, limits, tracked
+        self.model, self.limits, self.tracked, self.unit = model, limits, tracked, unit
         self.deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
         self.work = 0
         self.values = list(dict.fromkeys(values))
@@ -92,12 +95,13 @@ class Scan:
         self.rows, possible = binding(model)
         self.possible = possible and all(len(choice) for choice in model.choices)
         if self.possible:
-            self.low, high = model.objective.bounds()
-            self.wanted = np.array([min(max(value, self.low - 1), high + 1) for value in self.values], np.int64)
+            self.low, self.high = model.objective.bounds()
+            self.wanted = np.array([min(max(value, self.low), self.high) for value in self.values], np.int64)
             self.sides = sides(model, self.rows, self.by)
             self.best = np.full(len(self.sides[tracked]), NONE, np.int64) if tracked is not None else NOTHING
             self.tallied = np.zeros(self.cells if self.by else 0, np.int64)
             self.numbers: dict[int, tuple[Ints, Ints]] = {}
+            self.bits: tuple[Ints, ...] = ()
             self.huge = math.prod(len(choice) for choice in model.choices) >= LIMIT  # counts may leave int64
 
     def best_of_tracked(self) -> Ints:
@@ -118,7 +122,12 @@ class Scan:
                 self._answer(batch, seen)
         except Stopped as stop:
             return self._partial(seen, stop.reason)
-        ranks = dict(zip(self.values, zip(seen.below, seen.equal, strict=True), strict=True))
+        ranks = {
+            value: (below, equal) if value == asked else (0, 0) if value < asked else (below + equal, 0)
+            for value, asked, below, equal in zip(
+                self.values, self.wanted.tolist(), seen.below, seen.equal, strict=True
+            )
+        }
         self._drain(seen, 1)
         tally = dict(sorted(seen.tally.items())) if self.by is not None else None
         if not seen.total:
@@ -138,7 +147,7 @@ class Scan:
     def distribution(self, most: int, values: int) -> list[tuple[int, int]] | None:
         """Values of the objective, of which at most `values` matter, with their numbers of plans; None above `most`.
 
-        In a sweep where the objective, which `by` has to be, has few values; else pair by pair.
+        In a sweep where the objective, which `by` has to be in its unit, has few values; else pair by pair.
         """
         if not self.possible:
             return []
@@ -176,7 +185,7 @@ class Scan:
         """Every plan with at most this value, in order; None when there are more than `most`."""
         if not self.possible or value < self.low:
             return []
-        value = min(value, self.model.objective.bounds()[1])
+        value = min(value, self.high)
         found: list[tuple[int, tuple[int, ...]]] = []
         tree, plans = NOTHING, np.zeros(3 * most, np.int64)
         for batch in self._batches():
@@ -206,17 +215,27 @@ class Scan:
         width = int(batch.b.by.max()) if self.by is not None else 0
         return 1 + len(self.values) + width // _LANES
 
+    def _fits_tree(self) -> bool:
+        """Whether what is asked is what `sweep_two` answers."""
+        return len(self.rows) == 2 and not self.values and self.by is None
+
+    def _bit_steps(self, batch: Batch) -> Ints:
+        """About how many steps each block takes where rows are bits."""
+        shape = batch.bounds.reshape(-1, 4)
+        words = (shape[:, 3] - shape[:, 2]) // WORD + 1
+        return (shape[:, 1] - shape[:, 0]) * (3 * words + BIT_STEPS) * len(self.rows)
+
     def _answer(self, batch: Batch, seen: _Sum) -> None:
         """Runs the loop that fits a batch, and adds up what it finds."""
-        asked = len(self.values) > 0 or self.by is not None
         rows, pairs = batch.rows(), batch.pairs()
         if len(self.rows) <= 1:
             kernel, weights = self._sweep, rows * self._per_row(batch)
-        elif len(self.rows) == 2 and not asked and int(rows.sum()) * _TREE < int(pairs.sum()):
-            kernel, weights = self._sweep_two, rows * _TREE
+        elif self._fits_tree() and int(rows.sum()) * TREE_STEPS < int(pairs.sum()):
+            kernel, weights = self._sweep_two, rows * TREE_STEPS
+        elif self.by is None and not len(batch.b.mult) and (weights := self._bit_steps(batch)).sum() < pairs.sum():
+            kernel = self._sweep_bits
         else:
-            kernel = self._enumerate
-            batch = batch.cut(_CHUNK)
+            kernel, batch = self._enumerate, batch.cut(_CHUNK)
             weights = batch.pairs()
         inner = self.tracked is not None and batch.a.choice == self.tracked
         for part in self._parts(batch, weights):
@@ -253,7 +272,18 @@ class Scan:
         place, distinct = self._numbered(part, part.b.costs[1::2])
         tree = np.tile(np.array([0, NONE, 0, NONE, 0], np.int64), part.b.largest() + 1)
         inputs = (*part.inputs(), place, distinct)
-        run(sweep_two, int(part.rows().sum()) * _TREE, inputs, (found, of_a, of_outer, tree))
+        run(sweep_two, int(part.rows().sum()) * TREE_STEPS, inputs, (found, of_a, of_outer, tree))
+
+    def _sweep_bits(self, part: Batch, found: Ints, of_a: Ints, of_outer: Ints, below: Ints, equal: Ints) -> None:
+        if not self.bits:
+            self.bits = part.b.bits()
+        size = part.b.largest()
+        words = size // WORD + 1
+        fits, every, together, ones = (np.zeros(words, np.int64) for _ in range(4))
+        marks = np.zeros(max(1, len(self.rows) - 1) * (min(MARKS, size * words // 64) + 2 * words), np.int64)
+        outputs = (found, of_a, of_outer, below, equal, fits, every, together, ones, marks)
+        steps = int(self._bit_steps(part).sum()) * len(part.outer[1])
+        run(sweep_bits, steps, (*part.inputs(), self.wanted, *self.bits), outputs)
 
     def _enumerate(self, part: Batch, found: Ints, of_a: Ints, of_outer: Ints, below: Ints, equal: Ints) -> None:
         steps = int(part.pairs().sum()) * len(part.outer[1])
@@ -269,7 +299,9 @@ class Scan:
     def _drain(self, seen: _Sum, scale: int) -> None:
         """Takes the table of the tallied sum over into Python integers."""
         filled = np.flatnonzero(self.tallied)
-        seen.drain((filled + self.by_low).tolist(), self.tallied[filled].tolist(), scale)
+        zero, unit = self.unit
+        keys = [zero + unit * (self.by_low + cell) for cell in filled.tolist()]
+        seen.drain(keys, self.tallied[filled].tolist(), scale)
         self.tallied[filled] = 0
 
     def _parts(self, batch: Batch, weights: Ints) -> Iterator[Batch]:
@@ -319,6 +351,20 @@ def _least_tree(values: Ints) -> Ints:
         tree[leaves // 2 : leaves] = tree[leaves : 2 * leaves].reshape(-1, 2).min(axis=1)
         leaves //= 2
     return tree
+
+
+def in_steps(linear: Linear, step: int) -> Linear:
+    """The sum of the whole steps by which each part of a sum is above its least value."""
+    columns = {choice: (column - column.min()) // step for choice, column in linear.columns.items() if column.size}
+    filled = (term for term in linear.terms if term.values.size)
+    terms = (replace(term, values=(term.values - term.values.min()) // step) for term in filled)
+    return Linear(columns, tuple(terms), 0)
+
+
+def common_step(linear: Linear) -> int:
+    """The greatest step of which all differences between values of the sum are multiples; at least 1."""
+    parts = [*linear.columns.values(), *(term.values for term in linear.terms)]
+    return math.gcd(*(int(np.gcd.reduce(part - part.min(), axis=None)) for part in parts if part.size)) or 1
 
 
 def binding(model: Model) -> tuple[list[Row], bool]:

@@ -53,6 +53,7 @@ ROOMS = {
             "solver.sweeping",
             "solver.positions",
             "solver.blocks",
+            "solver.bits",
             "solver.grouping",
             "solver.ordering",
             "solver.kernels",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 from collections import Counter
 from dataclasses import replace
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cobench.solver import kernels, ordering, scan, sweeping
+from cobench.solver import grouping, kernels, ordering, scan, sweeping
 from cobench.solver.model import Linear, Link, Model, Row
 from cobench.solver.ordering import Ordered
 from cobench.solver.outcome import Limits, Outcome, Reason, Status
@@ -28,9 +27,14 @@ seeds = st.integers(0, 2**32)
 both_forms = pytest.mark.parametrize("compiled", [False, True], ids=["lists", "compiled"])
 
 
-def form(compiled: bool, patch: pytest.MonkeyPatch) -> None:
-    """Has every loop run compiled, or none."""
+def form(compiled: bool, patch: pytest.MonkeyPatch, seed: int) -> None:
+    """Has every loop run compiled, or none. The seed says which loops are taken for several rows, whatever they cost,
+    and whether rows of a choice that are alike are merged.
+    """
     patch.setattr(kernels, "COMPILE_FROM", 0 if compiled else NEVER)
+    patch.setattr(sweeping, "TREE_STEPS", (0, 16)[seed % 2])
+    patch.setattr(sweeping, "BIT_STEPS", (-(10**6), 64)[seed // 2 % 2])
+    patch.setattr(grouping, "WORTH", (0.0, 1.0)[seed // 4 % 2])
 
 
 class Repeated(RandomModel):
@@ -73,13 +77,18 @@ def test_ranks_and_tally_agree_with_trying_every_plan(compiled: bool, seed: int)
     asked = {0, 2**70, -(2**70), *values[:1], *(value + step for value in values[::7] for step in (-1, 0, 1))}
     event(f"{len(model.choices)} choices, {len(sweeping.binding(model)[0])} rows")
     with pytest.MonkeyPatch.context() as patch:
-        form(compiled, patch)
+        form(compiled, patch, seed)
         found = scan.survey(model, Limits(), sorted(asked), by)
+        ranked = scan.survey(model, Limits(), sorted(asked))
         plain = scan.survey(model, Limits())
     assert found.ranks == {value: (sum(v < value for v in values), values.count(value)) for value in asked}
     assert found.tally == dict(sorted(Counter(by.value(plan) for plan in plans).items()))
+    assert ranked == replace(found, outcome=ranked.outcome, tally=None)
     assert found.count == plain.count == (len(plans), len(plans))
     assert (found.outcome.status, found.outcome.value) == (plain.outcome.status, plain.outcome.value)
+    for survey in (found, ranked, plain):
+        assert not plans or model.objective.value(survey.outcome.plan) == values[0]
+        assert not plans or survey.outcome.plan in plans
     assert (found.tied, found.runner_up) == (plain.tied, plain.runner_up)
     assert found.tied == (values.count(values[0]) if values else 0)
     assert found.runner_up == next((value for value in values if value > values[0]), None)
@@ -93,7 +102,7 @@ def test_positions_and_lists_agree_with_trying_every_plan(compiled: bool, seed: 
     positions = [0, *range(1, len(plans) + 2, 1 + len(plans) // 5), len(plans), len(plans) + 1]
     truth = [plans[position - 1][0] if 1 <= position <= len(plans) else None for position in positions]
     with pytest.MonkeyPatch.context() as patch:
-        form(compiled, patch)
+        form(compiled, patch, seed)
         assert scan.values_at(model, positions, Limits()) == truth
         assert scan.value_at(model, positions[-2], Limits()) == truth[-2]
         for value in sorted({value for value, _ in plans[::9]}) + [10**30, -(10**30)]:
@@ -159,8 +168,8 @@ def test_a_shard_that_a_limit_stopped_stops_the_whole() -> None:
 @both_forms
 def test_counts_beyond_64_bits_are_exact_in_every_answer(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four choices of 2^16 rows, half of them one dearer: 2^64 plans, which is 0 modulo 2^64."""
-    form(compiled, monkeypatch)
     for rows in range(4):  # each has its own loop
+        form(compiled, monkeypatch, 4)
         small, model = (two_kinds(rows, number) for number in (2, 2**16))
         values = [small.objective.value(plan) for plan in feasible_plans(small)]
         truth = {value: number * 2**60 for value, number in sorted(Counter(values).items())}
@@ -197,7 +206,7 @@ def test_rows_are_ordered_by_their_columns_in_turn_however_wide(compiled: bool, 
     spans = data.draw(st.lists(st.sampled_from([0, 1, 7, 2**20, 2**40, 2**57, 2**62 - 1]), min_size=1, max_size=5))
     columns = [ints(*data.draw(st.lists(st.integers(-span, span), min_size=size, max_size=size))) for span in spans]
     with pytest.MonkeyPatch.context() as patch:
-        form(compiled, patch)
+        form(compiled, patch, 0)
         rows = Ordered(columns)
         found = [rows.column(place) for place in range(len(columns))]
         fresh = [rows.fresh(number) for number in range(1, len(columns) + 1)]
