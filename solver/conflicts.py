@@ -9,7 +9,7 @@ explained is shrunk to a conflict or grown to the complement of a correction, un
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -25,6 +25,7 @@ MAX_FOUND = 10_000
 MOST_NAMES = 22  # of which all sets are tried
 MAX_QUESTIONS = 5_000
 MAX_GUESSES = 200_000
+_TOGETHER = 256  # sets that a lattice is asked for at once
 
 Names = frozenset[int]
 
@@ -101,7 +102,7 @@ class _Search:
         self._guesses = iter(range(MAX_GUESSES))
         self._work = limits.work
         self._lattices: dict[int | None, Lattice | None] = {}
-        self._amounts: dict[int, Lattice | None] = {}
+        self._misses: dict[int, dict[Names, int] | None] = {}
 
     @cached_property
     def small(self) -> Model:
@@ -144,14 +145,14 @@ class _Search:
         if row not in self._lattices:
             aim = Aim() if row is None else Aim(self.rows[row].linear)
             also = [] if row is None else [self.rows[row].constraint]
-            self._lattices[row] = self._built(aim, None, also)
+            try:
+                self._lattices[row] = Lattice(self.model, aim, self._left(), also=also)
+            except TooLargeError:
+                self._lattices[row] = None
         return self._lattices[row]
 
-    def _built(self, aim: Aim, without: int | None, also: Iterable[int] = ()) -> Lattice | None:
-        try:
-            return Lattice(self.model, aim, self.limits.left(self.started), without, also)
-        except TooLargeError:
-            return None
+    def _left(self) -> Limits:
+        return self.limits.left(self.started)
 
     # one set after the other
 
@@ -184,7 +185,7 @@ class _Search:
         self._work -= sum(len(choice) for choice in self.small.choices)
         if self._work < 0:
             raise _Undecided
-        outcome = scan.solve(self.small.kept(names), self.limits.left(self.started))
+        outcome = scan.solve(self.small.kept(names), self._left())
         if outcome.status is Status.UNKNOWN:
             raise _Undecided
         return outcome.status is not Status.INFEASIBLE
@@ -230,39 +231,53 @@ class _Search:
 
     def _amount(self, dropped: Names, name: int) -> int | None:
         """The least by which a threshold is missed when only the dropped names may be failed; None: never known."""
+        kept = self.every - dropped
+        active = [number for number, row in enumerate(self.rows) if row.constraint in kept]
         try:
-            return self._least_miss(dropped, name)
+            if not active and not _alone(self.model.thresholds[name]):
+                if name not in self._misses:
+                    self._misses[name] = None
+                    self._misses[name] = self._all_misses(name)
+                misses = self._misses[name]
+                if misses is not None:
+                    return misses.get(dropped)
+            elif len(active) <= 1 and _alone(self.model.thresholds[name]):
+                return self._miss_alone(kept, name, active)
         except TooLargeError:
             pass
-        correction = Correction(tuple(sorted(dropped - {name})), name, 0)
-        outcome = scan.solve(without(self.model, correction), self.limits.left(self.started))
+        outcome = scan.solve(without(self.model, Correction(tuple(dropped - {name}), name, 0)), self._left())
         if outcome.status in (Status.UNKNOWN, Status.FEASIBLE):
             raise _Undecided
         return outcome.best if outcome.status is Status.OPTIMAL else None
 
-    def _least_miss(self, dropped: Names, name: int) -> int | None:
-        """The same by lattice; TooLargeError where that does not do."""
-        threshold, kept = self.model.thresholds[name], self.every - dropped
-        active = [number for number, row in enumerate(self.rows) if row.constraint in kept]
-        linear = threshold.linear
-        if _alone(threshold) and len(active) <= 1:
-            ((choice, column),) = linear.columns.items()
-            lattice = self._lattice(active[0] if active else 0 if self.rows else None)
-            if lattice is None:
-                raise TooLargeError
-            at_most = -self.rows[active[0]].linear.constant if active else lattice.finite
-            known = threshold.known.get(choice, np.ones(len(column), np.bool_))
-            rows = lattice.rows(kept, choice, at_most, known)
-            return int(column[rows].min()) + linear.constant if len(rows) else None
-        if active:
-            raise TooLargeError
-        if name not in self._amounts:
-            self._amounts[name] = self._built(Aim(linear, threshold.known, threshold.tables), name)
-        lattice = self._amounts[name]
+    def _miss_alone(self, kept: Names, name: int, active: list[int]) -> int | None:
+        """The same where only the rows of one choice matter: the best of those that are in a plan."""
+        threshold = self.model.thresholds[name]
+        ((choice, column),) = threshold.linear.columns.items()
+        number = active[0] if active else 0 if self.rows else None
+        lattice = self._lattice(number)
         if lattice is None:
             raise TooLargeError
-        (least,) = lattice.values([kept])
-        return None if least > lattice.finite else least + linear.constant
+        at_most = -self.rows[active[0]].linear.constant if active else lattice.finite
+        rows = lattice.rows(kept, choice, at_most, threshold.known.get(choice, np.ones(len(column), np.bool_)))
+        return int(column[rows].min()) + threshold.linear.constant if len(rows) else None
+
+    def _all_misses(self, name: int) -> dict[Names, int]:
+        """The same for all corrections with the threshold that keep no integer row; those that have none are left out.
+
+        Raises TooLargeError.
+        """
+        threshold, held = self.model.thresholds[name], {row.constraint for row in self.rows}
+        asked = [dropped for dropped in self.corrections if name in dropped and held <= dropped]
+        aim = Aim(threshold.linear, threshold.known, threshold.tables)
+        lattice = Lattice(self.model, aim, self._left(), without=name)
+        found: dict[Names, int] = {}
+        for low in range(0, len(asked), _TOGETHER):
+            part = asked[low : low + _TOGETHER]
+            for dropped, least in zip(part, lattice.values([self.every - one for one in part]), strict=True):
+                if least <= lattice.finite:
+                    found[dropped] = least + threshold.linear.constant
+        return found
 
 
 def _alone(threshold: Threshold) -> bool:

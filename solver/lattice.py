@@ -25,7 +25,6 @@ MAX_CELLS = 2**24  # of the table of one choice
 MAX_PAIRS = 2**22  # of groups, when two choices are joined
 MAX_STEPS = 2**31  # for the values of all sets
 _ROWS = 2**15  # rows, and numbers, that are worked on together: they stay in the cache
-_WORD = 2**16
 
 _Part = Link | Table | Term
 _Seen = tuple[int, int]  # the number of a part, and a choice
@@ -135,12 +134,16 @@ class Lattice:
 
     def values(self, sets: Sequence[frozenset[int]]) -> list[int]:
         """The values of some sets of names; above `finite`, there is no plan. Raises TooLargeError."""
-        return [self._value(names) for names in sets]
-
-    def _value(self, names: frozenset[int]) -> int:
-        chosen = self._chosen(names)
-        found = self._joined(self.sides, chosen, self._column(names, chosen), self._meter(self.limits.work))
-        return int(found[0, 0]) if len(found) else self.infinite
+        together: dict[int, list[int]] = {}
+        for place, names in enumerate(sets):
+            together.setdefault(self._chosen(names), []).append(place)
+        result = [self.infinite] * len(sets)
+        meter = self._meter(self.limits.work)
+        for chosen, places in together.items():
+            found = self._joined(self.sides, chosen, self._columns([sets[place] for place in places], chosen), meter)
+            for place, value in zip(places, found[0].tolist() if len(found) else (), strict=False):
+                result[place] = value
+        return result
 
     def rows(self, names: frozenset[int], choice: int, at_most: int, known: Bools) -> Ints:
         """The row indices of a choice, among `known: bool[n]`, that are in a plan with a value of at most `at_most`
@@ -158,7 +161,7 @@ class Lattice:
         codes = {seen: code[rows] for seen, code in self._codes(choice).items()}
         every = _Side(frozenset({choice}), (), {**codes, _EACH: np.arange(len(rows))}, values.reshape(-1, 1))
         others = [side for side in self.sides if choice not in side.choices]
-        column_of = self._column(names, chosen)
+        column_of = self._columns([names], chosen)
 
         def view(side: _Side) -> _Values:
             return side.values if side is every else column_of(side)
@@ -194,10 +197,10 @@ class Lattice:
         group, groups, seen = _groups(codes, len(masks), most)
         if groups > most:
             raise TooLargeError
-        least = np.full(groups << len(names), self.infinite)
+        least, words = np.full(groups << len(names), self.infinite), _words(names)
         for low in range(0, len(masks), _ROWS):
             part = slice(low, low + _ROWS)
-            cells = _local(masks[part], names)
+            cells = _local(masks[part], words)
             for code, start, factor in group:
                 cells += (code[part] - start) * (factor << len(names))
             if column is None:
@@ -233,13 +236,12 @@ class Lattice:
         own = side.names[: len(side.names) - len(joins)]
         return side.values.reshape(len(side.values), 1 << len(joins), 1 << len(own))[:, place], own
 
-    def _column(self, names: frozenset[int], chosen: int) -> Callable[[_Side], _Values]:
-        """What a side's values are for one set of names."""
+    def _columns(self, sets: Sequence[frozenset[int]], chosen: int) -> Callable[[_Side], _Values]:
+        """What a side's values are for some sets of names with the same joins: `[G, sets]`."""
 
         def view(side: _Side) -> _Values:
             inside, own = self._half(side, chosen)
-            place = sum(1 << bit for bit, name in enumerate(own) if name in names)
-            return inside[:, place : place + 1]
+            return inside[:, [sum(1 << bit for bit, name in enumerate(own) if name in names) for names in sets]]
 
         return view
 
@@ -387,6 +389,10 @@ class Lattice:
             if added is not None:
                 total = total + added[part].reshape(-1, *(1,) * (total.ndim - 1))
             here = target[part]
+            if here[0] == here[-1]:
+                only = result[here[0] : here[0] + 1]
+                np.minimum(only, total.min(axis=0, keepdims=True), out=only)
+                continue
             starts = np.flatnonzero(np.diff(here, prepend=-1))
             least = np.minimum.reduceat(total, starts, axis=0) if len(starts) < len(here) else total
             result[here[starts]] = np.minimum(result[here[starts]], least)
@@ -416,15 +422,23 @@ def _failing(choice: Choice, names: int) -> frozenset[int]:
     return frozenset(name for name in range(names) if not every >> name & 1)
 
 
-def _local(masks: NDArray[np.uint64], names: Sequence[int]) -> Ints:
-    """The masks with only the bits of the names, in their order: int64[n]; 16 bits at a time by table."""
-    result = np.zeros(len(masks), np.int64)
+def _words(names: Sequence[int]) -> list[tuple[int, Ints]]:
+    """How bits of the names move to the front, in their order: for every 16 bits of a mask its shift, and a table."""
+    words: list[tuple[int, Ints]] = []
     for word in sorted({name // 16 for name in names}):
-        table = np.zeros(_WORD, np.int64)
-        for bit, name in enumerate(names):
-            if name // 16 == word:
-                table.reshape(-1, 2, 1 << name % 16)[:, 1] |= 1 << bit
-        part = (masks >> np.uint64(16 * word)) & np.uint64(_WORD - 1)
+        places = {name % 16: bit for bit, name in enumerate(names) if name // 16 == word}
+        table = np.zeros(2 << max(places), np.int64)
+        for place, bit in places.items():
+            table.reshape(-1, 2, 1 << place)[:, 1] |= 1 << bit
+        words.append((16 * word, table))
+    return words
+
+
+def _local(masks: NDArray[np.uint64], words: Sequence[tuple[int, Ints]]) -> Ints:
+    """The masks with only the bits that the words move: int64[n]."""
+    result = np.zeros(len(masks), np.int64)
+    for shift, table in words:
+        part = (masks >> np.uint64(shift)) & np.uint64(len(table) - 1)
         result += table.take(part.astype(np.int64), mode="clip")
     return result
 
@@ -441,7 +455,7 @@ def _groups(
     different = {id(code): code for code in codes.values()}
     ranges = {key: (int(code.min()), int(code.max())) for key, code in different.items()}
     groups = math.prod(high - low + 1 for low, high in ranges.values())
-    if groups > min(most, size + _WORD):
+    if groups > min(most, 4 * size + _ROWS):
         group, groups = tuple_codes(list(different.values()), size)
         sample = first_rows(group, groups)
         return [(group, 0, 1)], groups, {key: code[sample] for key, code in codes.items()}
