@@ -194,15 +194,18 @@ class Lattice:
             column = column[known] if column is not None else None
         meter.spend(len(choice))
         most = MAX_CELLS >> len(names)
-        group, groups, seen = _groups(codes, len(masks), most)
+        group, least_group, groups, seen = _groups(codes, len(masks), most)
         if groups > most:
             raise TooLargeError
         least, words = np.full(groups << len(names), self.infinite), _words(names)
+        first = least_group << len(names)
         for low in range(0, len(masks), _ROWS):
             part = slice(low, low + _ROWS)
             cells = _local(masks[part], words)
-            for code, start, factor in group:
-                cells += (code[part] - start) * (factor << len(names))
+            for code, factor in group:
+                cells += code[part] * (factor << len(names))
+            if first:
+                cells -= first
             if column is None:
                 least[cells] = 0
             else:
@@ -366,7 +369,12 @@ class Lattice:
         return result
 
     def _lower(
-        self, result: _Values, target: Ints, pieces: Sequence[tuple[_Values, Ints]], added: _Values | None, meter: _Meter
+        self,
+        result: _Values,
+        target: Ints,
+        pieces: Sequence[tuple[_Values, Ints]],
+        added: _Values | None,
+        meter: _Meter,
     ) -> None:
         """Lowers `result` to the sums, in parts that fit into the cache; `target` ascends."""
         size = math.prod(result.shape[1:])
@@ -436,37 +444,39 @@ def _words(names: Sequence[int]) -> list[tuple[int, Ints]]:
 
 def _local(masks: NDArray[np.uint64], words: Sequence[tuple[int, Ints]]) -> Ints:
     """The masks with only the bits that the words move: int64[n]."""
-    result = np.zeros(len(masks), np.int64)
+    result: Ints | None = None
     for shift, table in words:
-        part = (masks >> np.uint64(shift)) & np.uint64(len(table) - 1)
-        result += table.take(part.astype(np.int64), mode="clip")
-    return result
+        part = (masks >> np.uint64(shift) if shift else masks) & np.uint64(len(table) - 1)
+        moved = table.take(part.view(np.int64), mode="clip")
+        result = moved if result is None else result + moved
+    return np.zeros(len(masks), np.int64) if result is None else result
 
 
 def _groups(
     codes: Mapping[_Seen, Ints], size: int, most: int
-) -> tuple[list[tuple[Ints, int, int]], int, dict[_Seen, Ints]]:
-    """How the group of a row comes from codes, each (codes, least, factor); how many groups; the codes of each group.
+) -> tuple[list[tuple[Ints, int]], int, int, dict[_Seen, Ints]]:
+    """How groups come from codes: `sum(codes * factor) - least` is a row's group; how many groups; their codes.
 
     Codes that are small enough together are digits of the group's number; others are numbered as tuples.
     """
     if not size:
-        return [], 0, {key: code[:0] for key, code in codes.items()}
+        return [], 0, 0, {key: code[:0] for key, code in codes.items()}
     different = {id(code): code for code in codes.values()}
     ranges = {key: (int(code.min()), int(code.max())) for key, code in different.items()}
     groups = math.prod(high - low + 1 for low, high in ranges.values())
     if groups > min(most, 4 * size + _ROWS):
         group, groups = tuple_codes(list(different.values()), size)
         sample = first_rows(group, groups)
-        return [(group, 0, 1)], groups, {key: code[sample] for key, code in codes.items()}
-    digits: list[tuple[Ints, int, int]] = []
-    digit: dict[int, Ints] = {}
-    factor = 1
+        return [(group, 1)], 0, groups, {key: code[sample] for key, code in codes.items()}
+    digits: list[tuple[Ints, int]] = []
+    seen: dict[int, Ints] = {}
+    factor, least = 1, 0
     for key, (low, high) in ranges.items():
-        digits.append((different[key], low, factor))
-        digit[key] = np.arange(groups) // factor % (high - low + 1) + low
+        digits.append((different[key], factor))
+        seen[key] = np.arange(groups) // factor % (high - low + 1) + low
+        least += low * factor
         factor *= high - low + 1
-    return digits, groups, {key: digit[id(code)] for key, code in codes.items()}
+    return digits, least, groups, {key: seen[id(code)] for key, code in codes.items()}
 
 
 def _equal(left: Ints, right: Ints) -> tuple[Ints, Ints]:

@@ -201,7 +201,7 @@ def test_one_budget_needs_no_scan(budget: int, sizes: tuple[int, ...]) -> None:
     model = trip(budget, sizes=sizes)
     found = without_scan(model)
     assert len(found.conflicts) > 2
-    assert {item.move for item in found.corrections} > {None, 1}
+    assert len({item.move for item in found.corrections}) > 1
     assert found == by_scan(model)
 
 
@@ -246,7 +246,14 @@ def test_sums_beyond_what_a_lattice_adds_go_to_the_scan() -> None:
     known: dict[int, Any] = {0: np.ones(3, np.bool_)}
     masks = [EVERY, EVERY - 2, EVERY]
     model = Model(
-        ("price", "pool"), (choice("x", 3, masks),), (Row(0, price),), (), (), price, False, {0: Threshold(price, known)}
+        ("price", "pool"),
+        (choice("x", 3, masks),),
+        (Row(0, price),),
+        (),
+        (),
+        price,
+        False,
+        {0: Threshold(price, known)},
     )
     found = explain(model, Limits())
     assert found == Explanation(((0, 1),), (Correction((), 0, 1), Correction((1,), None, 0)), True)
