@@ -81,6 +81,7 @@ class Oracle:
     seconds: float = 0.0
 
     def __call__(self, names: Names) -> bool:
+        """The answer to one question."""
         started = time.perf_counter()
         answer = self._answer(names)
         self.seconds += time.perf_counter() - started
@@ -162,12 +163,8 @@ class CpSat:
                         self.program.add_implication(self.on[name], ~row)
         for group in range(GROUPS):
             inside = [
-                [
-                    row
-                    for row, code in zip(rows[side], model.links[0].codes[side].tolist(), strict=True)
-                    if code == group
-                ]
-                for side in range(2)
+                [row for row, code in zip(rows[side], codes.tolist(), strict=True) if code == group]
+                for side, codes in enumerate(model.links[0].codes)
             ]
             self.program.add(sum(inside[0]) == sum(inside[1])).only_enforce_if(self.on[DATES])
         budget = model.rows[0].linear

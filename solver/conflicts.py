@@ -16,10 +16,11 @@ from functools import cached_property
 import numpy as np
 
 from . import scan
-from .lattice import Aim, Lattice, TooLargeError, frontier
+from .lattice import Aim, Lattice, TooLargeError
 from .model import Ints, Linear, Model, Threshold
 from .outcome import Limits, Status
 from .reduce import cheapest
+from .signatures import frontier
 
 MAX_FOUND = 10_000
 MOST_NAMES = 22  # of which all sets are tried
@@ -291,8 +292,7 @@ def _in_order(sets: Ints, names: tuple[int, ...]) -> list[Names]:
     """Sets of places as sets of the names there, the smallest first, then in file order."""
     order = np.argsort(names)
     inside = (sets[:, None] >> order & 1).astype(np.bool_)
-    rows, columns = np.nonzero(inside)
-    members = np.asarray(names)[order][columns].tolist()
+    members = np.asarray(names)[order][np.nonzero(inside)[1]].tolist()
     ends = np.cumsum(inside.sum(axis=1)).tolist()
     found = [members[low:high] for low, high in zip([0, *ends], ends, strict=False)]
     return [frozenset(item) for item in sorted(found, key=lambda item: (len(item), item))]

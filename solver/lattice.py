@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .coding import equal_pairs, first_rows, tuple_codes
-from .model import Bools, Choice, Ints, Linear, Link, Model, Table, Term
+from .model import Bools, Ints, Linear, Link, Model, Table, Term
 from .outcome import Limits
+from .signatures import failing, least_values
 
 MAX_CELLS = 2**24  # of the table of one choice
 MAX_PAIRS = 2**22  # of groups, when two choices are joined
@@ -39,8 +40,8 @@ class TooLargeError(Exception):
 class _Side:
     """The table of a choice, or of several that are joined; G groups.
 
-    `codes[part, choice]: int64[G]` is what a part sees of each group. `values: [G, …]`, the least value of the rows of a group
-    for each set of names; of one choice, `values[g, s]` with bit k of s standing for `names[k]`.
+    `codes[part, choice]: int64[G]` is what a part sees of each group. `values: [G, …]`, the least value of the rows of
+    a group for each set of names; of one choice, `values[g, s]` with bit k of s standing for `names[k]`.
     """
 
     choices: frozenset[int]
@@ -94,7 +95,7 @@ class Lattice:
         self.finite = reach
         self.of_part = {number: part.constraint for number, part in enumerate(joins)}
         self.joins = tuple(sorted({*self.of_part.values()}))
-        fails = [_failing(choice, len(model.names)) for choice in model.choices]
+        fails = [failing(choice, len(model.names)) for choice in model.choices]
         either = {name for each in fails for name in each}
         free = sorted(
             ({*also} | either) - {*self.joins, without}, key=lambda name: ([name in each for each in fails], name)
@@ -193,28 +194,11 @@ class Lattice:
             masks, codes = masks[known], {seen: code[known] for seen, code in codes.items()}
             column = column[known] if column is not None else None
         meter.spend(len(choice))
-        most = MAX_CELLS >> len(names)
-        group, least_group, groups, seen = _groups(codes, len(masks), most)
-        if groups > most:
+        found = least_values(masks, names, codes, column, self.infinite, MAX_CELLS)
+        if found is None:
             raise TooLargeError
-        least, words = np.full(groups << len(names), self.infinite), _words(names)
-        first = least_group << len(names)
-        for low in range(0, len(masks), _ROWS):
-            part = slice(low, low + _ROWS)
-            cells = _local(masks[part], words)
-            for code, factor in group:
-                cells += code[part] * (factor << len(names))
-            if first:
-                cells -= first
-            if column is None:
-                least[cells] = 0
-            else:
-                np.minimum.at(least, cells, column[part])
-        values = least.reshape(groups, 1 << len(names))
+        values, seen = found
         meter.spend(values.size * len(names))
-        for bit in range(len(names)):
-            pairs = least.reshape(len(least) >> bit + 1, 2, 1 << bit)
-            np.minimum(pairs[:, 0], pairs[:, 1], out=pairs[:, 0])
         alive = np.flatnonzero(values[:, 0] <= self.finite)
         return _Side(
             frozenset({number}),
@@ -407,76 +391,6 @@ class Lattice:
 
 
 _EACH = (-1, -1)  # in place of a part and choice: what tells the rows of a choice apart
-
-
-def frontier(solvable: Bools) -> tuple[Ints, Ints]:
-    """The least sets that are not solvable, and the greatest that are: indices into `solvable: bool[2^names]`.
-
-    A subset of a solvable set has to be solvable. Time: O(names * 2^names).
-    """
-    least, greatest = ~solvable, solvable.copy()
-    bit = 1
-    while bit < len(solvable):
-        smaller, larger = (solvable.reshape(-1, 2, bit)[:, side] for side in (0, 1))
-        least.reshape(-1, 2, bit)[:, 1] &= smaller
-        greatest.reshape(-1, 2, bit)[:, 0] &= ~larger
-        bit *= 2
-    return np.flatnonzero(least), np.flatnonzero(greatest)
-
-
-def _failing(choice: Choice, names: int) -> frozenset[int]:
-    """The names that some row of the choice does not satisfy."""
-    every = int(np.bitwise_and.reduce(choice.satisfied)) if len(choice) else -1
-    return frozenset(name for name in range(names) if not every >> name & 1)
-
-
-def _words(names: Sequence[int]) -> list[tuple[int, Ints]]:
-    """How bits of the names move to the front, in their order: for every 16 bits of a mask its shift, and a table."""
-    words: list[tuple[int, Ints]] = []
-    for word in sorted({name // 16 for name in names}):
-        places = {name % 16: bit for bit, name in enumerate(names) if name // 16 == word}
-        table = np.zeros(2 << max(places), np.int64)
-        for place, bit in places.items():
-            table.reshape(-1, 2, 1 << place)[:, 1] |= 1 << bit
-        words.append((16 * word, table))
-    return words
-
-
-def _local(masks: NDArray[np.uint64], words: Sequence[tuple[int, Ints]]) -> Ints:
-    """The masks with only the bits that the words move: int64[n]."""
-    result: Ints | None = None
-    for shift, table in words:
-        part = (masks >> np.uint64(shift) if shift else masks) & np.uint64(len(table) - 1)
-        moved = table.take(part.view(np.int64), mode="clip")
-        result = moved if result is None else result + moved
-    return np.zeros(len(masks), np.int64) if result is None else result
-
-
-def _groups(
-    codes: Mapping[_Seen, Ints], size: int, most: int
-) -> tuple[list[tuple[Ints, int]], int, int, dict[_Seen, Ints]]:
-    """How groups come from codes: `sum(codes * factor) - least` is a row's group; how many groups; their codes.
-
-    Codes that are small enough together are digits of the group's number; others are numbered as tuples.
-    """
-    if not size:
-        return [], 0, 0, {key: code[:0] for key, code in codes.items()}
-    different = {id(code): code for code in codes.values()}
-    ranges = {key: (int(code.min()), int(code.max())) for key, code in different.items()}
-    groups = math.prod(high - low + 1 for low, high in ranges.values())
-    if groups > min(most, 4 * size + _ROWS):
-        group, groups = tuple_codes(list(different.values()), size)
-        sample = first_rows(group, groups)
-        return [(group, 1)], 0, groups, {key: code[sample] for key, code in codes.items()}
-    digits: list[tuple[Ints, int]] = []
-    seen: dict[int, Ints] = {}
-    factor, least = 1, 0
-    for key, (low, high) in ranges.items():
-        digits.append((different[key], factor))
-        seen[key] = np.arange(groups) // factor % (high - low + 1) + low
-        least += low * factor
-        factor *= high - low + 1
-    return digits, least, groups, {key: seen[id(code)] for key, code in codes.items()}
 
 
 def _equal(left: Ints, right: Ints) -> tuple[Ints, Ints]:

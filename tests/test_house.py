@@ -37,7 +37,15 @@ ROOMS = {
     "solver": Room(("solver",)),
     # The model, and what is computed from a model alone: codes, reductions, the zero-one program, the lattice.
     "model": Room(
-        ("solver.model", "solver.outcome", "solver.coding", "solver.reduce", "solver.program", "solver.lattice"),
+        (
+            "solver.model",
+            "solver.outcome",
+            "solver.coding",
+            "solver.reduce",
+            "solver.program",
+            "solver.lattice",
+            "solver.signatures",
+        ),
         rooms=("schemas",),
         libraries=("numpy",),
     ),

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from cobench.solver import conflicts, lattice, scan
 from cobench.solver.conflicts import Correction, Explanation, explain
-from cobench.solver.lattice import Aim, Lattice, TooLargeError, frontier
+from cobench.solver.lattice import Aim, Lattice, TooLargeError
 from cobench.solver.model import Linear, Link, Model, Row, Table, Threshold
 from cobench.solver.outcome import Limits
+from cobench.solver.signatures import frontier
 from hypothesis import event, given
 from hypothesis import strategies as st
 
@@ -209,11 +210,11 @@ def test_more_names_than_a_table_can_hold() -> None:
     """Thirty names, of which every hotel fails at most six."""
     model = trip(300, names=30, seed=3)
     rng = random.Random(7)  # noqa: S311
+    fails = [[sum(1 << name for name in rng.sample(range(3, 30), 2)) for _ in range(40)] for _ in range(2)]
+    sides = [sum(1 << name for name in range(place, 30, 2)) for place in range(2)]
     few = [
-        np.array([EVERY - sum(1 << name for name in rng.sample(range(3, 30), 2) if name % 2 == place) for _ in range(40)],
-                 np.uint64)
-        for place in range(2)
-    ]  # fmt: skip
+        np.array([EVERY - (some & side) for some in each], np.uint64) for each, side in zip(fails, sides, strict=True)
+    ]
     choices = tuple(
         replace(item, rows=item.rows[:40], satisfied=masks) for item, masks in zip(model.choices, few, strict=True)
     )
