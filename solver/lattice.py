@@ -128,7 +128,7 @@ class Lattice:
                 inside, own = self._half(side, chosen)
                 return inside.reshape(len(inside), *(2 ** len(run) if run[0] in own else 1 for run in runs))
 
-            found = self._joined(self.sides, chosen, view, meter)
+            found = self._joined(self.sides, chosen, view, meter).values
             shape = tuple(2 ** len(run) for run in runs)
             result[chosen] = np.broadcast_to(found[0], shape).reshape(-1) if len(found) else self.infinite
         return result.reshape(-1)
@@ -141,7 +141,8 @@ class Lattice:
         result = [self.infinite] * len(sets)
         meter = self._meter(self.limits.work)
         for chosen, places in together.items():
-            found = self._joined(self.sides, chosen, self._columns([sets[place] for place in places], chosen), meter)
+            view = self._columns([sets[place] for place in places], chosen)
+            found = self._joined(self.sides, chosen, view, meter).values
             for place, value in zip(places, found[0].tolist() if len(found) else (), strict=False):
                 result[place] = value
         return result
@@ -167,9 +168,8 @@ class Lattice:
         def view(side: _Side) -> _Values:
             return side.values if side is every else column_of(side)
 
-        last: list[Ints] = []
-        found = self._joined([*others, every], chosen, view, meter, last)
-        return rows[last[0][found[:, 0] <= at_most]] if len(found) else rows[:0]
+        found = self._joined([*others, every], chosen, view, meter)
+        return np.sort(rows[found.codes[_EACH][found.values[:, 0] <= at_most]])
 
     # the tables of choices
 
@@ -240,23 +240,17 @@ class Lattice:
         chosen: int,
         view: Callable[[_Side], _Values],
         meter: _Meter,
-        each: list[Ints] | None = None,
-    ) -> _Values:
-        """`values[1, …]` of all sides together, of which the chosen parts hold; or none when no groups fit.
-
-        With `each`, the last side stays apart by its code _EACH, and that is put there: `values[G, …]`.
-        """
+    ) -> _Side:
+        """All sides together, of which the chosen parts hold: one group, or one for each code _EACH; or none that fits."""
         active = [
             number
             for number in range(len(self.parts))
             if number not in self.of_part or chosen >> self.joins.index(self.of_part[number]) & 1
         ]
         whole = _Side(frozenset(), (), {}, np.zeros((1,) * view(sides[0]).ndim, self.kind))
-        for side in self._ordered(sides, active) if each is None else sides:
+        for side in self._ordered(sides, active):
             whole = self._pair(whole, side, view(side), active, meter)
-        if each is not None:
-            each.append(whole.codes[_EACH])
-        return whole.values
+        return whole
 
     def _ordered(self, sides: Sequence[_Side], active: list[int]) -> Iterator[_Side]:
         """The sides, each time the one that most parts tie to those before."""
