@@ -22,7 +22,7 @@ from .outcome import Limits, Status
 from .reduce import cheapest
 from .signatures import frontier
 
-MAX_FOUND = 10_000
+MAX_FOUND = 20_000
 MOST_NAMES = 22  # of which all sets are tried
 MAX_QUESTIONS = 5_000
 MAX_GUESSES = 200_000

@@ -241,7 +241,7 @@ class Lattice:
         view: Callable[[_Side], _Values],
         meter: _Meter,
     ) -> _Side:
-        """All sides together, of which the chosen parts hold: one group, or one for each code _EACH; or none that fits."""
+        """All sides together, of which the chosen parts hold: one group, or one for each code _EACH; or none."""
         active = [
             number
             for number in range(len(self.parts))
