@@ -39,3 +39,14 @@ def first_rows(codes: Ints, number: int) -> Ints:
     rows = np.zeros(number, np.int64)
     rows[codes] = np.arange(len(codes))
     return rows
+
+
+def equal_pairs(left: Ints, right: Ints, most: int) -> tuple[Ints, Ints] | None:
+    """All pairs of places with equal numbers, by the place in `left`; None when there are more than `most`."""
+    order = np.argsort(right, kind="stable")
+    low, high = (np.searchsorted(right[order], left, side) for side in ("left", "right"))
+    sizes = high - low
+    if sizes.sum() > most:
+        return None
+    within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.repeat(np.arange(len(left)), sizes), order[np.repeat(low, sizes) + within]

@@ -35,9 +35,17 @@ ROOMS = {
     "datasets": Room(("datasets", "datasets.*"), rooms=("schemas",), libraries=("polars", "pyarrow", "numpy")),
     # The package itself imports nothing: else the checker would load what it must not share.
     "solver": Room(("solver",)),
-    # The model, and what is computed from a model alone: codes, reductions, the zero-one program.
+    # The model, and what is computed from a model alone: codes, reductions, the zero-one program, the lattice.
     "model": Room(
-        ("solver.model", "solver.outcome", "solver.coding", "solver.reduce", "solver.program"),
+        (
+            "solver.model",
+            "solver.outcome",
+            "solver.coding",
+            "solver.reduce",
+            "solver.program",
+            "solver.lattice",
+            "solver.signatures",
+        ),
         rooms=("schemas",),
         libraries=("numpy",),
     ),
