@@ -60,7 +60,11 @@ def main(args: Sequence[str] | None = None) -> None:
     gc.set_threshold(50_000, 20, 20)
     # No plugin of pydantic that happens to be installed takes part in reading a file; looking for them takes time, too.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    sys.exit(run(args))
+    # Nothing here multiplies matrices, so that numpy need not start threads for it.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    code = run(args)
+    gc.freeze()  # nor is anything searched while the interpreter ends
+    sys.exit(code)
 
 
 def run(args: Sequence[str] | None = None) -> int:

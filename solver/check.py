@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pyarrow import _compute
+from pyarrow import _compute  # pyright: ignore[reportAttributeAccessIssue] - compiled, without type stubs
 from pyarrow.parquet import ParquetFile
 
 from ..schemas import expression as ex
@@ -452,10 +452,12 @@ class Data:
         values, first, names = self.parse(table, offer), self._tables[table].key[0], self.template(table).columns
         if values is None or table in self._offers or first not in names:
             return None if values is None else self.offers(table).get(values)
-        wanted, keys = dict(zip(names, values, strict=True)), self._files[table].values(first)
-        if isinstance(wanted[first], str) != (self._tables[table].fields[first].type.kind == "string"):
+        wanted = dict(zip(names, values, strict=True))
+        keys: Any = self._files[table].values(first)  # in ascending order, without nulls
+        sought: Any = wanted[first]
+        if sought is None or isinstance(sought, str) != (self._tables[table].fields[first].type.kind == "string"):
             return None
-        rows: Sequence[int] = range(bisect_left(keys, wanted[first]), bisect_right(keys, wanted[first]))
+        rows: Sequence[int] = range(bisect_left(keys, sought), bisect_right(keys, sought))
         for name, value in wanted.items():
             look = self.column(table, name)
             rows = [row for row in rows if look(row) == value]

@@ -95,8 +95,7 @@ def recompute(
         slots = slots_of([*joint, objective], frozenset({choice}))
         reads = [data.values(table, part, rows) for _, part in slots.values()]
         states: States = {}
-        found = zip(*reads, strict=True) if reads else repeat((), len(rows))
-        for state, id_ in zip(found, data.ids(table, rows), strict=True):
+        for state, id_ in zip(row_by_row(reads, rows), data.ids(table, rows), strict=True):
             ids = (id_,)
             number, least = states.get(state, (0, ids))
             states[state] = number + 1, min(ids, least)
@@ -122,6 +121,11 @@ def picked_rows(data: Data, table: str, ids: Collection[str] | None) -> Sequence
     if ids is None:
         return data.offered(table)
     return [row for offer in dict.fromkeys(ids) if (row := data.find(table, offer)) is not None]
+
+
+def row_by_row(columns: Sequence[Sequence[Value]], rows: Sequence[int]) -> Iterable[tuple[Value, ...]]:
+    """The values of each of the rows, from columns of their values."""
+    return zip(*columns, strict=True) if columns else repeat((), len(rows))
 
 
 def of_state(node: Expr, data: Data) -> Function:

@@ -5,9 +5,9 @@ Every offer is looked at once: which constraints it meets alone, and what the ot
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import pairwise, repeat
+from itertools import pairwise
 
 from ..schemas import expression as ex
 from ..schemas.canonical import narrow
@@ -20,7 +20,7 @@ from ..schemas.plan import Plan
 from ..schemas.problem import Problem
 from ..schemas.syntax import Span
 from ..schemas.units import Type
-from .check import Data, Evaluation, Function, Value, evaluate
+from .check import Data, Evaluation, Value, evaluate
 from .recompute import (
     SOME,
     Block,
@@ -33,6 +33,7 @@ from .recompute import (
     lifted,
     of_state,
     picked_rows,
+    row_by_row,
     slots_of,
 )
 
@@ -64,8 +65,8 @@ class _Questions:
         for choice, table in problem.choices.items():
             only, rows = frozenset({choice}), picked_rows(data, table, within.get(choice))
             own, slots = [(bit, atom) for bit, atom in atoms if choices_of(atom) == only], slots_of(readers, only)
-            truths = _values([data.function(table, atom) for _, atom in own], rows)
-            states = _values([data.function(table, part) for _, part in slots.values()], rows)
+            truths = row_by_row([data.values(table, atom, rows) for _, atom in own], rows)
+            states = row_by_row([data.values(table, part, rows) for _, part in slots.values()], rows)
             groups: dict[tuple[Value, ...], States] = {}
             for truth, state in zip(truths, states, strict=True):
                 groups.setdefault(truth, {})[state] = SOME
@@ -103,11 +104,6 @@ class _Questions:
         whole = joined(blocks, joint, goal, self._data, self._work, lean=True)
         value = of_state(lifted(goal, whole.choices, whole.slots, 0), self._data)
         return min((int(found) for state in whole.states if (found := value(state)) is not None), default=None)
-
-
-def _values(functions: Sequence[Function], rows: Sequence[int]) -> Iterable[tuple[Value, ...]]:
-    """What the functions make of every row."""
-    return zip(*(map(function, rows) for function in functions), strict=True) if functions else repeat((), len(rows))
 
 
 def _miss(condition: Expr) -> Expr | None:

@@ -513,6 +513,26 @@ def test_two_offers_with_one_id(tmp_path: Path) -> None:
     assert len(data.offers(problem.choices["hotel"])) == 4
 
 
+def test_an_offer_is_found_by_its_id_as_among_all_offers(tmp_path: Path) -> None:
+    shuffled = [*ROWS["stays"][::-1], ("c1", day(8), day(13), 1, 2)]
+    for table, number in (("stays", "total_price"), ("flights", "price"), ("cars", "price"), ("things", "m")):
+        world, task = World(tmp_path / table, stays=shuffled), task_on({"x": table}, {}, f"minimize: x.{number}")
+        (_, data), (_, other) = world.open(task), world.open(task)
+        ids = [data.id(table, row) for row in data.rows(table)]
+        wrong = [*(f"{text}0" for text in ids), *(text.replace("1", "x") for text in ids), "pkg_c1_8_10_x", "f_", "t_x"]
+        for offer in [*ids, *wrong]:
+            values = other.parse(table, offer)
+            assert data.find(table, offer) == (None if values is None else other.offers(table).get(values)), offer
+
+
+def test_an_id_that_two_offers_have_is_not_found(tmp_path: Path) -> None:
+    september = ("c1", day(8 + 31), day(10 + 31), 1, 2)
+    _, data = World(tmp_path, stays=[*ROWS["stays"], september]).open()
+    with pytest.raises(TableError, match="two offers of 'stays' have the id 'pkg_c1_8_10_2'"):
+        data.find("stays", "pkg_c1_8_10_2")
+    assert data.find("stays", "pkg_c2_8_10_1") is not None
+
+
 def test_text_that_cannot_stand_in_an_id(tmp_path: Path) -> None:
     problem, data = World(tmp_path, flights=[("A_1", None, "LAS", day(8), 1, True, 1)]).open()
     with pytest.raises(TableError, match="'A_1' in 'flight' of 'flights' cannot stand in an id"):
