@@ -54,7 +54,16 @@ ROOMS = {
     # Runs the other engines in child processes; `__main__` is the child.
     "isolate": Room(("solver.isolate", "solver.__main__"), rooms=("schemas", "model", "cpsat", "mip")),
     "answers": Room(
-        ("solver.certify", "solver.rank", "solver.conflicts"),
+        (
+            "solver.certify",
+            "solver.rank",
+            "solver.conflicts",
+            "solver.entailment",
+            "solver.naive",
+            "solver.audit",
+            "solver.findings",
+            "solver.harden",
+        ),
         rooms=("schemas", "datasets", "model", "lower", "isolate", *ENGINES),
         libraries=("numpy",),
     ),
