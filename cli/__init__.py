@@ -13,7 +13,7 @@ from click.exceptions import Exit
 
 from ..schemas.errors import CobenchError
 from ..schemas.version import VERSION
-from .auditing import audit
+from .auditing import audit, harden
 from .certificates import check
 from .common import internal_error
 from .data import data
@@ -26,7 +26,7 @@ INTERRUPTED = 130
 click.rich_click.COMMAND_GROUPS = {
     "cobench": [
         {"name": "Certify and score", "commands": ["verify", "check", "score", "solve"]},
-        {"name": "Judge tasks", "commands": ["audit"]},
+        {"name": "Judge tasks", "commands": ["audit", "harden"]},
         {"name": "Write tasks and data", "commands": ["init", "schema", "data", "completion"]},
     ]
 }
@@ -46,7 +46,7 @@ def cobench() -> None:
     """
 
 
-for command in (verify, check, score, solve, audit, init, schema, data, completion):
+for command in (verify, check, score, solve, audit, harden, init, schema, data, completion):
     cobench.add_command(command)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from ..schemas.errors import CobenchError, InputError, Where
+from ..schemas.errors import CobenchError, InputError, TaskError, Where
 from .common import error_texts, find_files, internal_error, print_json, progress, worst
 from .verification import Seconds
 
@@ -113,3 +113,61 @@ def _tell(path: Path, title: str, result: Audit, told: tuple[Finding, ...], as_j
         audits.print_audit(title, result, told)
     else:
         audits.print_findings(result, told)
+
+
+@click.command()
+@click.argument("task", type=click.Path(path_type=Path))
+@click.option("--unique", is_flag=True, help="One plan alone is to reach the optimum.")
+@click.option("--plans", type=click.IntRange(min=1), metavar="N", help="So many plans are to be feasible.")
+@click.option(
+    "--margin", metavar="AMOUNT|PERCENT", help="Naive plans are to be infeasible, or worse by so much: 25.00, or 5%."
+)
+@click.option("--constraint", metavar="NAME", help="The threshold to move; otherwise whichever changes least.")
+@_DATA
+@click.option("--write", is_flag=True, help="Apply the patch to the file.")
+@click.option("--json", "as_json", is_flag=True, help="One line of JSON on stdout, the patch in it.")
+@_TIME
+@_WORK
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+def harden(
+    task: Path, unique: bool, plans: int | None, margin: str | None, constraint: str | None, data: str | None,
+    write: bool, as_json: bool, time_limit: float | None, work_limit: int, quiet: bool,
+) -> int:  # fmt: skip
+    """Find a threshold with which TASK tests more, and print the change as a patch.
+
+    Only the number of one threshold changes; the task with it is certified before anything is said. Exit codes: 0 the
+    patch does it, or nothing needs to change; 1 no threshold does; 2 invalid file; 3 a limit left it open.
+
+    \b
+    cobench harden task.yaml --unique
+    cobench harden task.yaml --plans 100 --constraint budget --write
+    cobench harden task.yaml --margin 5% | patch -p0
+    """
+    from ..schemas.problem import pose
+    from ..schemas.source import read_text
+    from ..schemas.task import parse_task
+    from ..solver.entailment import Undecided
+    from ..solver.harden import harden as harden_task
+    from ..solver.outcome import Limits
+    from ..verification import data_of
+    from . import hardening
+
+    if [unique, plans is not None, margin is not None].count(True) != 1:
+        raise click.UsageError("give one of --unique, --plans and --margin")
+    with progress(quiet) as shown:
+        shown.begin(f"{task.stem}: hardening")
+        text = read_text(task, TaskError)
+        file = parse_task(text, str(task))
+        dataset = data_of(file, data)
+        goal = hardening.goal(unique, plans, margin, pose(file, dataset.manifest).objective.type)
+        try:
+            found = harden_task(file, text, dataset, goal, constraint, Limits(time_limit, work_limit))
+        except Undecided:
+            click.echo("undecided: a limit left open what the task has now", err=True)
+            return 3
+    if write and found.changes:
+        hardening.write(task, found.changes[0])
+    hardening.tell(file, text, found, as_json)
+    if found.changes or found.reached:
+        return 0
+    return 1 if found.complete else 3

@@ -299,10 +299,10 @@ class _Auditing:
 
     def _judged(self, item: Picked, best: int | None) -> Naive:
         names = [choice.name for choice in self.model.choices]
-        plan = self.lowered.ids(self.model, item.rows) if item.rows is not None else None
+        plan = self.lowered.ids(self.model, item.rows) if item.stuck is None else None
         stuck = names[item.stuck] if item.stuck is not None else None
         broken = tuple(self.names[number] for number in item.broken)
-        if item.rows is None or not (item.feasible or self._known_under(())):
+        if plan is None or not (item.feasible or self._known_under(())):
             return Naive(item.strategy, plan, stuck, broken, None, None, None)
         value = self.model.objective.value(item.rows)
         gap = rank = None

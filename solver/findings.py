@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .audit import Audit, Naive, Step
+from .naive import leaves_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,8 @@ def findings(audit: Audit) -> tuple[Finding, ...]:
 
 
 def shortcuts(audit: Audit) -> tuple[Naive, ...]:
-    """The strategies that leave something out: with one choice, `greedy` and `best alone` look at every offer."""
-    search = ("greedy", "best alone") if len(audit.problem.choices) == 1 else ()
-    return tuple(item for item in audit.strategies if item.strategy not in search)
+    """What the strategies found that are less than a search."""
+    return tuple(item for item in audit.strategies if leaves_out(item.strategy, len(audit.problem.choices)))
 
 
 def _constraints(audit: Audit) -> Iterator[Finding]:

@@ -26,20 +26,20 @@ from .model import Bools, Ints, Linear, Link, Model, Table, Term
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """What a strategy picked: a row of the model per choice, None when nothing fitted at choice number `stuck`.
+    """What a strategy picked: a row of the model per choice, up to choice number `stuck` if nothing fitted there.
 
     `broken`: the numbers of the constraints over several choices that the plan does not satisfy.
     """
 
     strategy: str
-    rows: tuple[int, ...] | None
+    rows: tuple[int, ...]
     stuck: int | None = None
     broken: tuple[int, ...] = ()
 
     @property
     def feasible(self) -> bool:
         """Whether the strategy found a plan that satisfies everything."""
-        return self.rows is not None and not self.broken
+        return self.stuck is None and not self.broken
 
 
 def strategies(lowered: Lowered, model: Model, cost: Linear | None) -> tuple[Picked, ...]:
@@ -53,6 +53,11 @@ def strategies(lowered: Lowered, model: Model, cost: Linear | None) -> tuple[Pic
         found.append(_greedily("cheapest", lowered, model, cost.columns))
     found += [_greedily("first page", lowered, model, {}), _alone(lowered, model)]
     return tuple(found)
+
+
+def leaves_out(strategy: str, choices: int) -> bool:
+    """Whether a strategy is less than a search: with one choice two of them look at every offer and take the best."""
+    return choices > 1 or strategy not in ("greedy", "best alone")
 
 
 def broken(model: Model, rows: tuple[int, ...]) -> tuple[int, ...]:
@@ -69,7 +74,7 @@ def _greedily(name: str, lowered: Lowered, model: Model, worth: Mapping[int, Int
             fits &= holds
         row = _best(lowered, model, choice, np.flatnonzero(fits), worth)
         if row is None:
-            return Picked(name, None, choice)
+            return Picked(name, tuple(picked.values()), choice)
         picked[choice] = row
     return Picked(name, tuple(picked.values()))
 
@@ -79,7 +84,7 @@ def _alone(lowered: Lowered, model: Model) -> Picked:
     for choice in range(len(model.choices)):
         row = _best(lowered, model, choice, np.arange(len(model.choices[choice])), model.objective.columns)
         if row is None:
-            return Picked("best alone", None, choice)
+            return Picked("best alone", tuple(rows), choice)
         rows.append(row)
     return Picked("best alone", tuple(rows), None, broken(model, tuple(rows)))
 

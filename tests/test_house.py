@@ -63,6 +63,7 @@ ROOMS = {
             "solver.audit",
             "solver.findings",
             "solver.harden",
+            "solver.rewrite",
         ),
         rooms=("schemas", "datasets", "model", "lower", "isolate", *ENGINES),
         libraries=("numpy",),
