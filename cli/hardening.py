@@ -71,9 +71,8 @@ def tell(file: TaskFile, text: str, found: Hardened, as_json: bool) -> None:
     if found.reached:
         say("nothing needs to change")
     for number, change in enumerate(found.changes):
-        say(
-            f"{'or ' if number else ''}{change.constraint}: {change.old} becomes {change.new}: {_told(change.state, kind)}"
-        )
+        step = f"{'or ' if number else ''}{change.constraint}: {change.old} becomes {change.new}"
+        say(f"{step}: {_told(change.state, kind)}")
     if not found.changes and not found.reached:
         say("no threshold does it" if found.complete else "undecided: a limit ended the search")
         for change in found.nearest:
