@@ -13,8 +13,10 @@ import pytest
 from cobench.cli import run
 from cobench.schemas.errors import TaskError
 from cobench.schemas.expression import Compare, Literal
+from cobench.schemas.problem import pose
 from cobench.schemas.task import parse_task
 from cobench.schemas.units import COUNT, Type
+from cobench.solver import naive, scan
 from cobench.solver.audit import cost
 from cobench.solver.entailment import Undecided
 from cobench.solver.harden import Goal, Hardened, Margin, Plans, State, Unique, harden
