@@ -5,7 +5,6 @@ Every fact is exact, from numbers of plans under sets of constraints; what a lim
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
@@ -21,13 +20,11 @@ from . import conflicts, naive, scan
 from .certify import Survivors, survivors_of
 from .entailment import Entailment, Undecided
 from .lower import lower
-from .model import Linear, Model
 from .naive import Picked
 from .outcome import Limits, Status
 
 WORK = 2_000_000_000  # elementary steps for each question, unless the caller says otherwise
 NEAR = (1, 5, 10)  # percent of the optimum
-_CURRENCY = re.compile(r"[A-Z]{3}\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,22 +116,6 @@ def audit(task: TaskFile, data: Dataset, limits: Limits | None = None) -> Audit:
     problem = pose(task, data.manifest)
     later = [name for name in task.task.constraints if task.task.constraint(name).reveal == "later"]
     return _Auditing(problem, data, limits or Limits(work=WORK)).run(later)
-
-
-def cost(problem: Problem, model: Model) -> Linear | None:
-    """What `cheapest` looks at: the first constraint in the file that bounds a sum of money from above.
-
-    None without one, and where money is what the objective minimises: `greedy` is the cheapest there.
-    """
-    if not problem.objective.maximize and _CURRENCY.match(problem.objective.type.unit):
-        return None
-    for number, constraint in enumerate(problem.constraints):
-        node = constraint.condition
-        if number in model.thresholds and isinstance(node, ex.Compare) and _CURRENCY.match(node.left.type.unit):
-            bounded = node.right if node.op in ("<", "<=") else node.left
-            if isinstance(bounded, ex.Literal):
-                return model.thresholds[number].linear
-    return None
 
 
 class _Auditing:
@@ -294,7 +275,7 @@ class _Auditing:
     # plans
 
     def _strategies(self, best: int | None) -> tuple[Naive, ...]:
-        found = naive.strategies(self.lowered, self.model, cost(self.problem, self.model))
+        found = naive.strategies(self.lowered, self.model, naive.cost(self.problem, self.model))
         return tuple(self._judged(item, best) for item in found)
 
     def _judged(self, item: Picked, best: int | None) -> Naive:

@@ -4,7 +4,7 @@ Each strategy starts from the offers that satisfy everything that constraints sa
 
 - `greedy`: choice by choice in file order, the offer with the best part of its own in the objective, among those that
   fit the offers picked before (a constraint over several choices is looked at when the last of them is picked).
-- `cheapest`: the same with the offer's part of the cost; see `audit.cost`.
+- `cheapest`: the same with the offer's part of the cost; see `cost`.
 - `first page`: the same with the least id (UTF-8 bytes): what a search lists first.
 - `best alone`: the best part of its own in the objective for every choice, whatever constraints say across choices.
 
@@ -13,6 +13,7 @@ Ties go to the least id. A part of the objective that depends on several choices
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,8 +21,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..schemas import expression as ex
+from ..schemas.problem import Problem
 from .lower import Lowered
 from .model import Bools, Ints, Linear, Link, Model, Table, Term
+
+_CURRENCY = re.compile(r"[A-Z]{3}\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,34 @@ def strategies(lowered: Lowered, model: Model, cost: Linear | None) -> tuple[Pic
 def leaves_out(strategy: str, choices: int) -> bool:
     """Whether a strategy is less than a search: with one choice two of them look at every offer and take the best."""
     return choices > 1 or strategy not in ("greedy", "best alone")
+
+
+def cost(problem: Problem, model: Model) -> Linear | None:
+    """What `cheapest` looks at: the first constraint in the file that bounds a sum of money from above.
+
+    None without one, and where money is what the objective minimises: `greedy` is the cheapest there.
+    """
+    if not problem.objective.maximize and _CURRENCY.match(problem.objective.type.unit):
+        return None
+    for number, constraint in enumerate(problem.constraints):
+        node = constraint.condition
+        if number in model.thresholds and isinstance(node, ex.Compare) and _CURRENCY.match(node.left.type.unit):
+            bounded = node.right if node.op in ("<", "<=") else node.left
+            if isinstance(bounded, ex.Literal):
+                return model.thresholds[number].linear
+    return None
+
+
+def shortcuts(problem: Problem, lowered: Lowered, model: Model) -> tuple[Picked, ...]:
+    """What the strategies pick that are less than a search."""
+    found = strategies(lowered, model, cost(problem, model))
+    return tuple(item for item in found if leaves_out(item.strategy, len(model.choices)))
+
+
+def gap(problem: Problem, lowered: Lowered, model: Model, best: int) -> int | None:
+    """By how much the best naive plan of a model is worse than its best value; None without a feasible one."""
+    values = [model.objective.value(item.rows) for item in shortcuts(problem, lowered, model) if item.feasible]
+    return min(values) - best if values else None
 
 
 def broken(model: Model, rows: tuple[int, ...]) -> tuple[int, ...]:

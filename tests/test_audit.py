@@ -17,7 +17,7 @@ from cobench.schemas.errors import InputError, InputErrors
 from cobench.schemas.syntax import ExpressionText, parse
 from cobench.schemas.task import parse_task
 from cobench.solver import naive
-from cobench.solver.audit import Audit, audit, cost
+from cobench.solver.audit import Audit, audit
 from cobench.solver.findings import Finding, findings
 from cobench.solver.lower import Lowered
 from cobench.solver.model import Linear, Model
@@ -253,7 +253,7 @@ def part_of(linear: Linear) -> Callable[[int, int], int]:
 def test_naive_strategies_do_what_their_description_says(case: Case) -> None:
     with posed(case) as at:
         lowered, model = at.lowered()
-        slowly, price = Slowly(lowered, model), cost(at.problem, model)
+        slowly, price = Slowly(lowered, model), naive.cost(at.problem, model)
         wanted = {
             "greedy": slowly.pick(part_of(model.objective), joint=True),
             "first page": slowly.pick(part_of(Linear({}, (), 0)), joint=True),

@@ -17,13 +17,13 @@ from cobench.schemas.problem import pose
 from cobench.schemas.task import parse_task
 from cobench.schemas.units import COUNT, Type
 from cobench.solver import naive, scan
-from cobench.solver.audit import cost
 from cobench.solver.entailment import Undecided
-from cobench.solver.harden import Goal, Hardened, Margin, Plans, State, Unique, harden
+from cobench.solver.harden import Hardened, State, harden
 from cobench.solver.lower import lower
 from cobench.solver.model import Model
 from cobench.solver.outcome import Limits
 from cobench.solver.rewrite import spelled, unified
+from cobench.solver.thresholds import Goal, Margin, Plans, Unique
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
@@ -169,7 +169,7 @@ def naive_gap(at: Posed, text: str) -> tuple[int, int | None] | None:
     lowered = lower(problem, at.data)
     model = lowered.model.kept(range(len(lowered.model.names)))
     best = scan.solve(model, Limits()).value
-    found = naive.strategies(lowered, model, cost(problem, model))
+    found = naive.strategies(lowered, model, naive.cost(problem, model))
     gaps = [model.objective.value(item.rows) - best for item in found if item.feasible and best is not None]
     return None if best is None else (best, min(gaps, default=None))
 
@@ -291,7 +291,7 @@ def test_an_unknown_constraint_is_named() -> None:
 
 def test_a_promise_that_does_not_hold_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     with posed(hotels(lines("sum: a.price + b.price <= 40"))) as at:
-        monkeypatch.setattr("cobench.solver.harden._Search.slacks", lambda _: iter([(-1, True)]))
+        monkeypatch.setattr("cobench.solver.thresholds.Turning.slacks", lambda *_: iter([(-1, True)]))
         with pytest.raises(Exception, match="does not give what the search says"):
             hardened(at, Plans(24))
 

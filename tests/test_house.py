@@ -64,6 +64,7 @@ ROOMS = {
             "solver.findings",
             "solver.harden",
             "solver.rewrite",
+            "solver.thresholds",
         ),
         rooms=("schemas", "datasets", "model", "lower", "isolate", *ENGINES),
         libraries=("numpy",),
