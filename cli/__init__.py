@@ -14,6 +14,7 @@ from click.exceptions import Exit
 
 from ..schemas.errors import CobenchError
 from ..schemas.version import VERSION
+from .auditing import audit, harden
 from .certificates import check
 from .common import internal_error
 from .comparing import diff
@@ -30,6 +31,7 @@ click.rich_click.COMMAND_GROUPS = {
     "cobench": [
         {"name": "Certify and score", "commands": ["verify", "check", "score", "solve"]},
         {"name": "Ask about all plans", "commands": ["rank", "best", "explain", "diff"]},
+        {"name": "Judge tasks", "commands": ["audit", "harden"]},
         {"name": "Write tasks and data", "commands": ["init", "schema", "data", "completion"]},
     ]
 }
@@ -50,7 +52,9 @@ def cobench() -> None:
     """
 
 
-for command in (verify, check, score, solve, rank, best, explain, init, schema, data, completion, diff):
+for command in (
+    verify, check, score, solve, rank, best, explain, diff, audit, harden, init, schema, data, completion,
+):  # fmt: skip
     cobench.add_command(command)
 
 

@@ -131,12 +131,12 @@ def explain(
 def _plan(
     title: str, problem: Problem, dataset: Dataset, lowered: Lowered, plan: Plan, as_json: bool, shown: Progress
 ) -> int:
-    from ..solver.certify import surviving
+    from ..solver.certify import survivors_of
     from ..solver.check import open_data
     from ..solver.trace import trace
 
     found = trace(problem, open_data(dataset.folder, problem), plan)
-    survivors = surviving(lowered)
+    survivors = survivors_of(lowered)
     lost = _lost(lowered, survivors, plan)
     shown.stop()
     if as_json:

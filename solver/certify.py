@@ -109,7 +109,7 @@ def certify_problem(problem: Problem, data: Dataset, scope: Scope, limits: Limit
     try:
         lowered = lower(problem, data, scope.within)
         scope = _written(scope, lowered)
-        survivors = surviving(lowered)
+        survivors = survivors_of(lowered)
         claims, answers = _Certifying(problem, lowered, limits, started).run(engines)
     except MemoryError:
         claims = Claims(status=StatusClaim(value="unknown", grade=Grade.CLAIMED, reason=Reason.MEMORY))
@@ -310,8 +310,8 @@ def _evidence(answer: Answer, problem: Problem, claims: Claims, limits: Limits) 
     )
 
 
-def surviving(lowered: Lowered) -> tuple[Survivors, ...]:
-    """Per choice in file order, how many of its rows pass what each constraint asks of them alone."""
+def survivors_of(lowered: Lowered) -> tuple[Survivors, ...]:
+    """How many rows of each choice pass each constraint, alone and with those before it in the file."""
     names = lowered.model.names
     result: list[Survivors] = []
     for choice, offers in zip(lowered.model.choices, lowered.offers, strict=True):
