@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -110,8 +110,9 @@ class _Builder:
             self._put(f"exactly one: {name}", [_sum([(1, group)], True, 1)])
         for term, grid in self.problem.grids.values():
             self._put("combinations of codes are those of the rows", self._marginals(term, grid))
-        for link in model.links:
-            self._put(f"{model.names[link.constraint]}: equal codes", self._link(link))
+        for choices, links in _by_choices(model.links).items():
+            names = dict.fromkeys(model.names[link.constraint] for link in links)
+            self._put(f"{', '.join(names)}: equal codes", self._links(choices, links))
         for table in model.tables:
             self._put(f"{model.names[table.constraint]}: codes that do not go together", self._table(table))
         for row in model.rows:
@@ -144,11 +145,16 @@ class _Builder:
     def _rows(self, choice: int, flags: np.ndarray) -> list[int]:
         return (np.flatnonzero(flags) + self.problem.groups[choice].start).tolist()
 
-    def _link(self, link: Link) -> Iterator[Weighted]:
-        (left, right), (first, second) = link.choices, link.codes
-        for code in np.union1d(first, second).tolist():
-            one, other = self._rows(left, first == code), self._rows(right, second == code)
-            if code < 0:  # unknown matches nothing
+    def _links(self, choices: tuple[int, int], links: Sequence[Link]) -> Iterator[Weighted]:
+        """Per tuple of codes of all links between two choices: as many rows of one as of the other, none or one."""
+        left, right = (list(zip(*(link.codes[side].tolist() for link in links), strict=True)) for side in (0, 1))
+        rows: dict[tuple[int, ...], tuple[list[int], list[int]]] = {}
+        for side, (choice, codes) in enumerate(zip(choices, (left, right), strict=True)):
+            for variable, code in zip(self.problem.groups[choice], codes, strict=True):
+                rows.setdefault(code, ([], []))[side].append(variable)
+        for code in sorted(rows):
+            one, other = rows[code]
+            if min(code) < 0:  # unknown matches nothing
                 yield _sum([(-1, one), (-1, other)], False, 0)
             else:
                 yield _sum([(1, one), (-1, other)], True, 0)
@@ -161,9 +167,11 @@ class _Builder:
         for index in np.ndindex(*(len(codes) for codes in present)):
             cell = tuple(int(codes[place]) for codes, place in zip(present, index, strict=True))
             forbidden = self._rows(last[0], ~table.allowed[cell][last[1]])
+            every = len(forbidden) == len(last[1])  # then the codes before it do not go together at all
             if forbidden:
                 rows = [self._rows(choice, codes == code) for (choice, codes), code in zip(others, cell, strict=True)]
-                yield _sum([*((-1, part) for part in rows), (-1, forbidden)], False, -len(rows))
+                parts = rows if every else [*rows, forbidden]
+                yield _sum([(-1, part) for part in parts], False, 1 - len(parts))
 
     def _grid(self, term: Term) -> Ints:
         """The variables of the combinations of codes that occur, an axis per choice; terms of equal codes share them."""
@@ -193,6 +201,16 @@ class _Builder:
             for variable, amount in zip(variables, amounts, strict=True):
                 total[variable] = total.get(variable, 0) + amount
         return {variable: amount for variable, amount in total.items() if amount}, linear.constant
+
+
+def _by_choices(links: Sequence[Link]) -> dict[tuple[int, int], list[Link]]:
+    """The links by the two choices that they are about, the lesser first."""
+    found: dict[tuple[int, int], list[Link]] = {}
+    for link in links:
+        if link.choices[0] > link.choices[1]:
+            link = replace(link, choices=link.choices[::-1], codes=link.codes[::-1])
+        found.setdefault(link.choices, []).append(link)
+    return found
 
 
 def _sum(parts: Sequence[tuple[int, Sequence[int]]], equal: bool, right: int) -> Weighted:
