@@ -35,6 +35,7 @@ UNSAT = re.compile(r"conclusion UNSAT : ([1-9][0-9]*)")
 SUM = re.compile(r"pol((?: [1-9][0-9]*(?: \*)?| \+)+)")
 STEP = re.compile(r" (?:([1-9][0-9]*)\b(?! \*)|([1-9][0-9]*) \*|\+)")
 NOTHING: Linear = ({}, 0)
+SHORT = 300  # terms of a constraint at which it pays to look ahead
 
 
 class RefusedError(Exception):
@@ -70,7 +71,7 @@ class Database:
         """Assumes the opposite of a constraint; whether unit propagation finds a contradiction. Ends by `retract`."""
         coefficients, right = linear
         self._insert(({variable: -amount for variable, amount in coefficients.items()}, 1 - right))
-        return self.failed or not self._propagate()
+        return self.failed or not self._propagate(ahead=True)
 
     def retract(self) -> None:
         """Takes the assumption back, and all that followed from it."""
@@ -97,31 +98,53 @@ class Database:
         self.waiting.append(True)
         heappush(self.queue, (len(terms), index))
 
-    def _propagate(self) -> bool:
-        """Makes every literal true that has to be; False as soon as a slack is below zero."""
-        true, slack, good = self.true, self.slack, True
+    def _propagate(self, ahead: bool = False) -> bool:
+        """Makes every literal true that has to be; False as soon as a slack is below zero, or `ahead` will be."""
+        good = True
         while self.queue and good:
             _, current = heappop(self.queue)
             self.waiting[current] = False
-            good = slack[current] >= 0
-            for most, literal in self.terms[current]:
-                if most <= slack[current] or not good:
-                    break
-                if true[literal] or true[-literal]:  # a false literal is out of the slack already
-                    continue
-                true[literal] = 1
-                self.trail.append(literal)
-                for index, amount in self.where[literal]:
-                    slack[index] -= amount
-                    if slack[index] < 0:
-                        good = False
-                    elif slack[index] < self.terms[index][0][0] and not self.waiting[index]:
-                        self.waiting[index] = True
-                        heappush(self.queue, (len(self.terms[index]), index))
+            begun = len(self.trail)
+            good = self.slack[current] >= 0 and self._make_true(current)
+            if ahead and good:  # only for the assumption itself, which is the first in the queue
+                good, ahead = not any(self._doomed(literal) for literal in self.trail[begun:]), False
         for _, index in self.queue:
             self.waiting[index] = False
         self.queue.clear()
         return good
+
+    def _make_true(self, current: int) -> bool:
+        """Makes true what a constraint asks for; False if that takes a slack below zero."""
+        true, slack, good = self.true, self.slack, True
+        for most, literal in self.terms[current]:
+            if most <= slack[current] or not good:
+                break
+            if true[literal] or true[-literal]:  # a false literal is out of the slack already
+                continue
+            true[literal] = 1
+            self.trail.append(literal)
+            for index, amount in self.where[literal]:
+                slack[index] -= amount
+                if slack[index] < 0:
+                    good = False
+                elif slack[index] < self.terms[index][0][0] and not self.waiting[index]:
+                    self.waiting[index] = True
+                    heappush(self.queue, (len(self.terms[index]), index))
+        return good
+
+    def _doomed(self, literal: int) -> bool:
+        """Whether a short constraint that a true literal touches will fail: without its literals that some slack rules
+        out. Propagation would find that, too, but after many steps that do not matter."""
+        true, slack, where = self.true, self.slack, self.where
+        for index, _ in where[literal]:
+            if len(self.terms[index]) <= SHORT:
+                spare = slack[index]
+                for amount, other in self.terms[index]:
+                    if not true[other] and not true[-other] and any(more > slack[it] for it, more in where[other]):
+                        spare -= amount
+                if spare < 0:
+                    return True
+        return False
 
 
 def linear_of(terms: str, right: str = "0") -> Linear:
@@ -203,6 +226,8 @@ def improving(line: str, database: Database, objective: dict[int, int] | None) -
     if not found or objective is None:
         raise RefusedError("a solution has to be variables that are 1, of a problem with an objective")
     ones = {int(variable[1:]) for variable in found[1].split()}
+    if any(2 * variable >= len(database.true) for variable in ones):
+        raise RefusedError("a variable that the problem does not have")
     for number, (coefficients, right) in enumerate(database.linear, 1):
         if sum(coefficients.get(variable, 0) for variable in ones) < right:
             raise RefusedError(f"the solution does not satisfy constraint {number}")
