@@ -18,13 +18,14 @@ from .common import internal_error
 from .data import data
 from .files import completion, init, schema
 from .plans import score, solve
+from .proving import prove
 from .verification import verify
 
 INTERRUPTED = 130
 
 click.rich_click.COMMAND_GROUPS = {
     "cobench": [
-        {"name": "Certify and score", "commands": ["verify", "check", "score", "solve"]},
+        {"name": "Certify and score", "commands": ["verify", "check", "score", "solve", "prove"]},
         {"name": "Write tasks and data", "commands": ["init", "schema", "data", "completion"]},
     ]
 }
@@ -44,7 +45,7 @@ def cobench() -> None:
     """
 
 
-for command in (verify, check, score, solve, init, schema, data, completion):
+for command in (verify, check, score, solve, prove, init, schema, data, completion):
     cobench.add_command(command)
 
 
