@@ -48,7 +48,9 @@ class Problem:
     constraints: list[tuple[str, list[Weighted]]] = field(default_factory=list[tuple[str, list[Weighted]]])
     objective: dict[int, int] = field(default_factory=dict[int, int])
     rows: list[int] = field(default_factory=list[int])
-    grids: dict[tuple[object, ...], tuple[Term, Ints]] = field(default_factory=dict[tuple[object, ...], tuple[Term, Ints]])
+    grids: dict[tuple[object, ...], tuple[Term, Ints]] = field(
+        default_factory=dict[tuple[object, ...], tuple[Term, Ints]]
+    )
 
     @property
     def variables(self) -> int:
@@ -193,7 +195,9 @@ class _Builder:
     def _linear(self, linear: Linear) -> tuple[dict[int, int], int]:
         """The coefficients of the variables, zeros left out, and the constant."""
         total: dict[int, int] = {}
-        parts = [(self.problem.groups[choice], column.tolist()) for choice, column in linear.columns.items()]
+        parts: list[tuple[Sequence[int], list[int]]] = [
+            (self.problem.groups[choice], column.tolist()) for choice, column in linear.columns.items()
+        ]
         for term in linear.terms:
             values = term.values[np.ix_(*(np.unique(codes) for codes in term.codes))]
             parts.append((self._grid(term).reshape(-1).tolist(), values.reshape(-1).tolist()))

@@ -125,7 +125,9 @@ class _Proving:
         """The rows that propagation leaves open, of the choice where they are fewest."""
         true = self.database.true
         choices = self.problem.groups[: self.problem.choices]
-        left = [[row for row in group if not true[-row]] for group in choices if not any(row in group for row in prefix)]
+        left = [
+            [row for row in group if not true[-row]] for group in choices if not any(row in group for row in prefix)
+        ]
         if not left:
             raise NoProofError("there is a better plan than the one to be proved best")
         return min(left, key=len)

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import re
 import sys
-from heapq import heappop, heappush
 from pathlib import Path
 
 Linear = tuple[dict[int, int], int]  # ({variable: coefficient}, right): the sum is at least `right`
@@ -52,20 +51,18 @@ class Database:
         self.linear: list[Linear] = []  # constraint n is linear[n - 1]
         self.terms: list[list[tuple[int, int]]] = []  # the same as (a, literal), a positive, the greatest first
         self.slack: list[int] = []
-        self.waiting: list[bool] = []  # constraints in the queue
-        self.queue: list[tuple[int, int]] = []  # (length, constraint): the shortest is propagated first
         self.where: list[list[tuple[int, int]]] = [[] for _ in range(2 * variables + 1)]  # l: whose slack falls by what
         self.true = bytearray(2 * variables + 1)
-        self.trail: list[int] = []  # true literals in the order in which they became so
-        self.mark = 0  # the first `mark` of them follow from the constraints alone
+        self.trail: list[int] = []  # true literals, in the order in which they became so
+        self.queue: dict[int, None] = {}  # constraints whose slack may ask for a literal
+        self.mark = 0  # the first `mark` literals of the trail follow from the constraints alone
         self.failed = False  # the constraints contradict each other
 
-    def add(self, linear: Linear) -> int:
-        """Adds a constraint, and what follows from all of them; its number."""
+    def add(self, linear: Linear) -> None:
+        """Adds a constraint, and what follows from all of them."""
         self._insert(linear)
         self.failed = self.failed or not self._propagate()
         self.mark = len(self.trail)
-        return len(self.linear)
 
     def assume_not(self, linear: Linear) -> bool:
         """Assumes the opposite of a constraint; whether unit propagation finds a contradiction. Ends by `retract`."""
@@ -82,54 +79,41 @@ class Database:
                 self.slack[index] += amount
         for _, literal in self.terms.pop():
             self.where[-literal].pop()
-        self.linear.pop(), self.slack.pop(), self.waiting.pop()
+        self.linear.pop()
+        self.slack.pop()
 
     def _insert(self, linear: Linear) -> None:
         coefficients, right = linear
+        degree = right - sum(amount for amount in coefficients.values() if amount < 0)  # -a*x is a*(not x) - a
         terms = [(abs(amount), v if amount > 0 else -v) for v, amount in coefficients.items() if amount]
-        degree = right + sum(-amount for amount in coefficients.values() if amount < 0)  # -a*x is a*(not x) - a
-        terms.sort(key=lambda term: -term[0])
-        index = len(self.linear)
         for amount, literal in terms:
-            self.where[-literal].append((index, amount))
+            self.where[-literal].append((len(self.linear), amount))
+        self.queue[len(self.linear)] = None
         self.linear.append(linear)
-        self.terms.append(terms)
+        self.terms.append(sorted(terms, reverse=True))
         self.slack.append(sum(amount for amount, literal in terms if not self.true[-literal]) - degree)
-        self.waiting.append(True)
-        heappush(self.queue, (len(terms), index))
 
     def _propagate(self, ahead: bool = False) -> bool:
         """Makes every literal true that has to be; False as soon as a slack is below zero, or `ahead` will be."""
-        good = True
-        while self.queue and good:
-            _, current = heappop(self.queue)
-            self.waiting[current] = False
-            begun = len(self.trail)
-            good = self.slack[current] >= 0 and self._make_true(current)
-            if ahead and good:  # only for the assumption itself, which is the first in the queue
-                good, ahead = not any(self._doomed(literal) for literal in self.trail[begun:]), False
-        for _, index in self.queue:
-            self.waiting[index] = False
-        self.queue.clear()
-        return good
-
-    def _make_true(self, current: int) -> bool:
-        """Makes true what a constraint asks for; False if that takes a slack below zero."""
         true, slack, good = self.true, self.slack, True
-        for most, literal in self.terms[current]:
-            if most <= slack[current] or not good:
-                break
-            if true[literal] or true[-literal]:  # a false literal is out of the slack already
-                continue
-            true[literal] = 1
-            self.trail.append(literal)
-            for index, amount in self.where[literal]:
-                slack[index] -= amount
-                if slack[index] < 0:
-                    good = False
-                elif slack[index] < self.terms[index][0][0] and not self.waiting[index]:
-                    self.waiting[index] = True
-                    heappush(self.queue, (len(self.terms[index]), index))
+        while self.queue and good:
+            current, _ = self.queue.popitem()
+            good = slack[current] >= 0
+            for most, literal in self.terms[current]:
+                if most <= slack[current] or not good:
+                    break
+                if true[literal] or true[-literal]:  # a false literal is out of the slack already
+                    continue
+                true[literal] = 1
+                self.trail.append(literal)
+                for index, amount in self.where[literal]:
+                    slack[index] -= amount
+                    good = good and slack[index] >= 0
+                    if slack[index] < self.terms[index][0][0]:
+                        self.queue[index] = None
+            if ahead and good:  # only for the assumption itself, which was alone in the queue
+                good, ahead = not any(map(self._doomed, self.trail[self.mark :])), False
+        self.queue.clear()
         return good
 
     def _doomed(self, literal: int) -> bool:

@@ -28,7 +28,13 @@ from .reduce import reduced
 from .removals import Removal, Removals, fault
 
 FORMAT = 1
-PROBLEM, PROOF, VARIABLES, DOMINATED, CLAIM = "problem.opb", "proof.pbp", "variables.json", "dominated.json", "claim.json"
+PROBLEM, PROOF, VARIABLES, DOMINATED, CLAIM = (
+    "problem.opb",
+    "proof.pbp",
+    "variables.json",
+    "dominated.json",
+    "claim.json",
+)
 
 
 @dataclass(frozen=True, slots=True)

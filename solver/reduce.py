@@ -52,9 +52,13 @@ def _piecemeal(model: Model, watch: Watch | None) -> Model:
     while True:
         before = _size(model)
         for place in range(len(model.links)):
-            model = _unless_empty(model, _partnered(replace(model, links=model.links[place : place + 1], tables=())), watch)
+            model = _unless_empty(
+                model, _partnered(replace(model, links=model.links[place : place + 1], tables=())), watch
+            )
         for place in range(len(model.tables)):
-            model = _unless_empty(model, _partnered(replace(model, links=(), tables=model.tables[place : place + 1])), watch)
+            model = _unless_empty(
+                model, _partnered(replace(model, links=(), tables=model.tables[place : place + 1])), watch
+            )
         for place in range(len(model.rows)):
             model = _unless_empty(model, _affordable(replace(model, rows=model.rows[place : place + 1])), watch)
         if _size(model) == before:

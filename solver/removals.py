@@ -9,7 +9,7 @@ What a step removes is noted with one of three reasons, each of which anybody ca
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -67,7 +67,12 @@ def fault(model: Model, removals: Sequence[Removal], survivors: Sequence[Ints]) 
     alive = [np.ones(len(choice), np.bool_) for choice in model.choices]
     for step, item in enumerate(removals, 1):
         rows = _places(model, item.choice, item.rows)
-        if not len(rows) or not np.array_equal(model.choices[item.choice].rows[rows], item.rows) or not alive[item.choice][rows].all() or len(np.unique(rows)) < len(rows):
+        if (
+            not len(rows)
+            or not np.array_equal(model.choices[item.choice].rows[rows], item.rows)
+            or not alive[item.choice][rows].all()
+            or len(np.unique(rows)) < len(rows)
+        ):
             return f"step {step} removes what is not there"
         if item.reason == "dominated":
             by = _places(model, item.choice, item.by if item.by is not None else rows[:0])
@@ -76,7 +81,11 @@ def fault(model: Model, removals: Sequence[Removal], survivors: Sequence[Ints]) 
             good = alive[item.choice][by] & ~np.isin(by, rows) & _dominates(model, item.choice, by, rows)
         else:
             parts = [part for reason, part in _parts(model, item.choice) if reason == item.reason]
-            ruled = [_ruled_out(model, part, item.choice, alive)[rows] for part in parts if part.constraint == item.constraint]
+            ruled = [
+                _ruled_out(model, part, item.choice, alive)[rows]
+                for part in parts
+                if part.constraint == item.constraint
+            ]
             good = np.logical_or.reduce(ruled) if ruled else np.zeros(len(rows), np.bool_)
         if not good.all():
             offer = int(item.rows[np.flatnonzero(~good)[0]])
@@ -112,7 +121,8 @@ def _ruled_out(model: Model, part: Link | Table | Row, choice: int, alive: Seque
         return (own < 0) | ~np.isin(own, present[1 - axis])
     present[axis] = np.arange(part.allowed.shape[axis])
     others = tuple(place for place in range(len(present)) if place != axis)
-    return ~part.allowed[np.ix_(*present)].any(axis=others)[own]
+    usable: Bools = np.asarray(part.allowed[np.ix_(*present)].any(axis=others), np.bool_)
+    return ~usable[own]
 
 
 def _dominates(model: Model, choice: int, better: Ints, worse: Ints) -> Bools:

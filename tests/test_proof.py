@@ -277,7 +277,9 @@ def test_propagation_finds_what_doing_it_naively_finds_and_nothing_else(
 
 # ---------------------------------------------------------------------------------------------- strict reading
 
-OPB = "* #variable= 4 #constraint= 3\nmin: 2 x1 3 x2 1 x3 5 x4 ;\n1 x1 1 x2 = 1 ;\n1 x3 1 x4 = 1 ;\n-1 x1 -1 x3 >= -1 ;\n"
+OPB = (
+    "* #variable= 4 #constraint= 3\nmin: 2 x1 3 x2 1 x3 5 x4 ;\n1 x1 1 x2 = 1 ;\n1 x3 1 x4 = 1 ;\n-1 x1 -1 x3 >= -1 ;\n"
+)
 PBP = (
     "pseudo-Boolean proof version 2.0\nf 5\n* the best\nsoli x2 x3\npol 6 1 2 * + 3 +\nrup 1 ~x1 >= 1 ;\nrup >= 1 ;\n"
     "output NONE\nconclusion BOUNDS 4 : 9 4\nend pseudo-Boolean proof\n"
@@ -392,7 +394,9 @@ def test_every_row_that_reduction_removes_has_a_reason(seed: int) -> None:
     less = reduced(model, watch=noted)
     for reason in {item.reason for item in noted.found}:
         event(reason)
-    assert all(np.array_equal(one.rows, other.rows) for one, other in zip(less.choices, reduced(model).choices, strict=True))
+    assert all(
+        np.array_equal(one.rows, other.rows) for one, other in zip(less.choices, reduced(model).choices, strict=True)
+    )
     assert fault(model, noted.found, [item.rows for item in less.choices]) == ""
 
 
@@ -416,7 +420,10 @@ def test_reasons_that_hold_keep_the_best_value_whoever_gives_them(seed: int, dat
         if not fault(model, [*removals, item], after):
             removals, left = [*removals, item], after
     event(f"{len(removals)} removed")
-    places = {number: np.searchsorted(item.rows, rows) for number, (item, rows) in enumerate(zip(model.choices, left, strict=True))}
+    places = {
+        number: np.searchsorted(item.rows, rows)
+        for number, (item, rows) in enumerate(zip(model.choices, left, strict=True))
+    }
     assert best_value(model.narrowed(places)) == best_value(model)
 
 
