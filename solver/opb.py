@@ -62,8 +62,8 @@ class Problem:
         for _, items in self.constraints:
             yield from items
 
-    def ones(self, model: Model, picked: tuple[int, ...]) -> list[int]:
-        """The variables that are 1 when these rows of the model are picked."""
+    def ones(self, picked: tuple[int, ...]) -> list[int]:
+        """The variables that are 1 when these rows are picked, given by their index per choice."""
         rows = [group[index] for group, index in zip(self.groups, picked, strict=False)]
         cells = [
             tuple(
@@ -176,7 +176,7 @@ class _Builder:
                 yield _sum([(-1, part) for part in parts], False, 1 - len(parts))
 
     def _grid(self, term: Term) -> Ints:
-        """The variables of the combinations of codes that occur, an axis per choice; terms of equal codes share them."""
+        """The variables of the combinations of codes, an axis per choice; terms with equal codes share them."""
         key = (term.choices, *(codes.tobytes() for codes in term.codes))
         if key not in self.problem.grids:
             shape = [len(np.unique(codes)) for codes in term.codes]
@@ -211,9 +211,9 @@ def _by_choices(links: Sequence[Link]) -> dict[tuple[int, int], list[Link]]:
     """The links by the two choices that they are about, the lesser first."""
     found: dict[tuple[int, int], list[Link]] = {}
     for link in links:
-        if link.choices[0] > link.choices[1]:
-            link = replace(link, choices=link.choices[::-1], codes=link.codes[::-1])
-        found.setdefault(link.choices, []).append(link)
+        swapped = replace(link, choices=link.choices[::-1], codes=link.codes[::-1])
+        ordered = min(link, swapped, key=lambda either: either.choices)
+        found.setdefault(ordered.choices, []).append(ordered)
     return found
 
 

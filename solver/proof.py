@@ -44,7 +44,7 @@ def prove(model: Model, picked: tuple[int, ...] | None, limits: Limits) -> Proof
     Time: per line that of propagating one assumption; lines are the rows of the smallest choice where that is enough.
     """
     problem = problem_of(model)
-    return _Proving(problem, limits).run(model, picked)
+    return _Proving(problem, limits).run(picked)
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class _Proving:
     def __post_init__(self) -> None:
         self.database = Database(self.problem.variables)
 
-    def run(self, model: Model, picked: tuple[int, ...] | None) -> Proof:
+    def run(self, picked: tuple[int, ...] | None) -> Proof:
         database = self.database
         for item in self.problem.all():
             terms = {variable: amount for amount, variable in item.terms}
@@ -66,7 +66,7 @@ class _Proving:
             if item.equal:
                 database.add(({variable: -amount for variable, amount in terms.items()}, -item.right))
         size = len(database.linear)
-        optimum = self._better(model, picked) if picked is not None else None
+        optimum = self._better(picked) if picked is not None else None
         for number in [*self.problem.rows, *range(size + 1, len(database.linear) + 1)]:
             self._shrink(number)
         if not database.failed:
@@ -80,9 +80,9 @@ class _Proving:
         pbp = "\n".join([*head, *self.lines, *end]) + "\n"
         return Proof(self.problem, self.problem.text(picked is not None), pbp, optimum, last - size)
 
-    def _better(self, model: Model, picked: tuple[int, ...]) -> int:
+    def _better(self, picked: tuple[int, ...]) -> int:
         """Logs the plan; its value."""
-        ones = self.problem.ones(model, picked)
+        ones = self.problem.ones(picked)
         objective = self.problem.objective
         value = sum(objective.get(variable, 0) for variable in ones)
         line = "soli " + " ".join(f"x{variable}" for variable in ones)
@@ -110,7 +110,7 @@ class _Proving:
 
     def _refute(self, prefix: tuple[int, ...]) -> None:
         """Derives that the rows of the prefix are in no plan together; for none, that there is no plan."""
-        clause = {variable: -1 for variable in prefix}, 1 - len(prefix)
+        clause = dict.fromkeys(prefix, -1), 1 - len(prefix)
         done = self.database.assume_not(clause)
         rows = [] if done else self._open(prefix)
         self.database.retract()

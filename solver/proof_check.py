@@ -12,8 +12,8 @@ problem, where an equation counts twice (`>=`, then `<=` as its negative):
     rup >= 1 ;          the contradiction 0 >= 1: nothing is left, so the last solution was best
 
 Everything is computed in integers, and anything else in either file is refused. Unit propagation is all there is to
-trust: a constraint `sum of a*l >= d` with positive a has a slack, the sum of the a whose literal l is not false, minus d.
-Below zero nothing satisfies it; and a literal with a > slack has to be true, or it would be.
+trust: a constraint `sum of a*l >= d` with positive a has a slack, the sum of the a whose literal l is not false, less
+d. Below zero nothing satisfies it; and a literal with a > slack has to be true, or it would be.
 """
 
 from __future__ import annotations
@@ -117,8 +117,10 @@ class Database:
         return good
 
     def _doomed(self, literal: int) -> bool:
-        """Whether a short constraint that a true literal touches will fail: without its literals that some slack rules
-        out. Propagation would find that, too, but after many steps that do not matter."""
+        """Whether a short constraint that a true literal touches will fail, once slacks have ruled literals of it out.
+
+        Propagation would find that, too, but after many steps that do not matter.
+        """
         true, slack, where = self.true, self.slack, self.where
         for index, _ in where[literal]:
             if len(self.terms[index]) <= SHORT:

@@ -1,4 +1,4 @@
-"""The files of a proof for outsiders: problem, proof, what the variables stand for, what was left out, and the claim."""
+"""The files of a proof for outsiders: problem, proof, what variables stand for, what was left out, and the claim."""
 
 from __future__ import annotations
 

@@ -43,6 +43,7 @@ class Removals:
     found: list[Removal] = field(default_factory=list[Removal])
 
     def __call__(self, model: Model, kept: list[Bools]) -> None:
+        """Notes a step, with the reason for each row; raises ValueError if there is none."""
         every = [np.ones(len(choice), np.bool_) for choice in model.choices]
         for number, good in enumerate(kept):
             left, rows = ~good, model.choices[number].rows

@@ -268,10 +268,8 @@ def test_propagation_finds_what_doing_it_naively_finds_and_nothing_else(
             assert found == naive([*given_, opposite])
             if database.failed:
                 continue
-            for (coefficients, right), terms, slack in zip(
-                database.linear, database.terms, database.slack, strict=True
-            ):  # all is as it was
-                degree = right - sum(amount for amount in coefficients.values() if amount < 0)
+            for linear, terms, slack in zip(database.linear, database.terms, database.slack, strict=True):
+                degree = linear[1] - sum(amount for amount in linear[0].values() if amount < 0)
                 assert slack == sum(amount for amount, literal in terms if not database.true[-literal]) - degree
 
 
