@@ -273,6 +273,17 @@ def test_propagation_finds_what_doing_it_naively_finds_and_nothing_else(
                 assert slack == sum(amount for amount, literal in terms if not database.true[-literal]) - degree
 
 
+def test_what_follows_without_an_assumption_outlives_it() -> None:
+    database = Database(4)
+    for linear in (({1: 1}, 1), ({1: -1, 2: -1, 3: -1}, -1)):
+        database.add(linear)
+    for _ in range(2):
+        assert database.assume_not(({2: -1, 3: -1}, 0))  # x1 is 1, so neither of the others is
+        database.retract()
+        assert not database.assume_not(({4: -1}, 0))
+        database.retract()
+
+
 # ---------------------------------------------------------------------------------------------- strict reading
 
 OPB = (
