@@ -22,6 +22,7 @@ from .data import data
 from .explaining import explain
 from .files import completion, init, schema
 from .plans import score, solve
+from .proving import prove
 from .ranking import best, rank
 from .verification import verify
 
@@ -29,7 +30,7 @@ INTERRUPTED = 130
 
 click.rich_click.COMMAND_GROUPS = {
     "cobench": [
-        {"name": "Certify and score", "commands": ["verify", "check", "score", "solve"]},
+        {"name": "Certify and score", "commands": ["verify", "check", "score", "solve", "prove"]},
         {"name": "Ask about all plans", "commands": ["rank", "best", "explain", "diff"]},
         {"name": "Judge tasks", "commands": ["audit", "harden"]},
         {"name": "Write tasks and data", "commands": ["init", "schema", "data", "completion"]},
@@ -53,7 +54,7 @@ def cobench() -> None:
 
 
 for command in (
-    verify, check, score, solve, rank, best, explain, diff, audit, harden, init, schema, data, completion,
+    verify, check, score, solve, prove, rank, best, explain, diff, audit, harden, init, schema, data, completion,
 ):  # fmt: skip
     cobench.add_command(command)
 

@@ -7,6 +7,7 @@ code has no partner, a row that no combination can afford, and a row that anothe
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,31 +17,60 @@ from .model import Bools, Ints, Linear, Model
 _PAIRWISE = 2_000  # with several integer rows, groups beyond this size are left as they are
 
 
-def reduced(model: Model, ranks: Callable[[Model, int], Ints] | None = None) -> Model:
+Watch = Callable[[Model, list[Bools]], None]  # is told of a model and of the rows in it that a rule keeps
+
+
+def reduced(model: Model, ranks: Callable[[Model, int], Ints] | None = None, watch: Watch | None = None) -> Model:
     """The model without rows that are in no best plan, or in none that the canonical rule would take.
 
     A dominator is no worse in any integer row, and strictly better in the objective, or equal with the smaller rank.
     `ranks(model, c): int64[n]` ranks the rows of choice c by offer id, and is asked late, when few rows are left;
     without it they rank by their place. No choice becomes empty: what has no plan is left for an engine to find out.
-    Time: O(rows * log rows).
+    `watch` is told of every step, in order. Time: O(rows * log rows).
     """
     rank = ranks or (lambda part, number: np.arange(len(part.choices[number])))
     every = range(len(model.choices))
-    model = _settled(model, lambda part: [_undominated(part, number, None) for number in every])
-    return _settled(model, lambda part: [_undominated(part, number, rank(part, number)) for number in every])
+    model = _settled(model, lambda part: [_undominated(part, number, None) for number in every], watch)
+    return _settled(model, lambda part: [_undominated(part, number, rank(part, number)) for number in every], watch)
 
 
-def _settled(model: Model, dominance: Callable[[Model], list[Bools]]) -> Model:
+def _settled(model: Model, dominance: Callable[[Model], list[Bools]], watch: Watch | None) -> Model:
     """The model after all rules, again and again until none removes a row."""
     while True:
-        before = sum(len(choice) for choice in model.choices)
+        before = _size(model)
         for rule in (_partnered, _affordable, dominance):
-            smaller = _kept(model, rule(model))
-            if not all(len(choice) for choice in smaller.choices):
-                return model  # there is no plan; that is for an engine to find out
-            model = smaller
-        if sum(len(choice) for choice in model.choices) == before:
+            flags = rule(model)
+            if not all(good.any() for good in flags):
+                return _piecemeal(model, watch)  # there is no plan; that is for an engine to find out
+            model = _kept(model, flags, watch)
+        if _size(model) == before:
             return model
+
+
+def _piecemeal(model: Model, watch: Watch | None) -> Model:
+    """The model after every link, table and integer row on its own that leaves no choice empty, again and again."""
+    while True:
+        before = _size(model)
+        for place in range(len(model.links)):
+            model = _unless_empty(
+                model, _partnered(replace(model, links=model.links[place : place + 1], tables=())), watch
+            )
+        for place in range(len(model.tables)):
+            model = _unless_empty(
+                model, _partnered(replace(model, links=(), tables=model.tables[place : place + 1])), watch
+            )
+        for place in range(len(model.rows)):
+            model = _unless_empty(model, _affordable(replace(model, rows=model.rows[place : place + 1])), watch)
+        if _size(model) == before:
+            return model
+
+
+def _unless_empty(model: Model, good: list[Bools], watch: Watch | None) -> Model:
+    return _kept(model, good, watch) if all(flags.any() for flags in good) else model
+
+
+def _size(model: Model) -> int:
+    return sum(len(choice) for choice in model.choices)
 
 
 def cheapest(model: Model) -> Model:
@@ -56,9 +86,11 @@ def cheapest(model: Model) -> Model:
     return _kept(model, flags)
 
 
-def _kept(model: Model, good: list[Bools]) -> Model:
+def _kept(model: Model, good: list[Bools], watch: Watch | None = None) -> Model:
     if all(flags.all() for flags in good):
         return model
+    if watch is not None:
+        watch(model, good)
     return model.narrowed({number: np.flatnonzero(flags) for number, flags in enumerate(good)})
 
 

@@ -97,6 +97,13 @@ ROOMS = {
         rooms=("schemas", "datasets", "model", "lower", "isolate", *ENGINES),
         libraries=("numpy",),
     ),
+    # What checks a proof is one file of plain Python, for those who trust nothing else of ours.
+    "proof_check": Room(("solver.proof_check",)),
+    "proof": Room(
+        ("solver.opb", "solver.proof", "solver.proof_files", "solver.removals"),
+        rooms=("schemas", "datasets", "model", "lower", "scan", "proof_check"),
+        libraries=("numpy",),
+    ),
     # The checker shares no code with lowering and engines, and counts in Python integers: no numpy.
     "check": Room(
         ("solver.check", "solver.trace", "solver.recompute", "solver.recompute_conflicts", "solver.replay"),

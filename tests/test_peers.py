@@ -138,7 +138,7 @@ def test_empty_table_is_infeasible_by_name(tmp_path: Path) -> None:
     at = opened(tmp_path, trips=[])
     certificate = at.certify(CHEAP)
     assert certificate.claims.status.value == "unsolvable"
-    survivors = certifying.surviving(lower(at.problem(CHEAP), at.data))
+    survivors = certifying.survivors_of(lower(at.problem(CHEAP), at.data))
     assert [(item.choice, item.offers) for item in survivors] == [("stay", 4), ("trip", 0)]
 
 
