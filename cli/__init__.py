@@ -18,6 +18,7 @@ from .common import internal_error
 from .data import data
 from .files import completion, init, schema
 from .plans import score, solve
+from .suite import certify, merge
 from .verification import verify
 
 INTERRUPTED = 130
@@ -25,6 +26,7 @@ INTERRUPTED = 130
 click.rich_click.COMMAND_GROUPS = {
     "cobench": [
         {"name": "Certify and score", "commands": ["verify", "check", "score", "solve"]},
+        {"name": "Thousands of tasks", "commands": ["certify", "merge"]},
         {"name": "Write tasks and data", "commands": ["init", "schema", "data", "completion"]},
     ]
 }
@@ -44,7 +46,7 @@ def cobench() -> None:
     """
 
 
-for command in (verify, check, score, solve, init, schema, data, completion):
+for command in (verify, check, score, solve, certify, merge, init, schema, data, completion):
     cobench.add_command(command)
 
 
