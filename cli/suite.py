@@ -6,7 +6,7 @@ import os
 import re
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
@@ -21,20 +21,13 @@ if TYPE_CHECKING:
 WHOLE = (1, 1)
 
 
-class Shard(click.ParamType):
-    """`i/N`: the i-th of N shards, counted from 1."""
-
-    name = "shard"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
-        """The two numbers, or a usage error."""
-        if isinstance(value, tuple):
-            return value
-        found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", value)
-        number, of = map(int, found.groups()) if found else (0, 0)
-        if not 1 <= number <= of:
-            self.fail(f"'{value}' is no shard; write 1/4 for the first of four", param, ctx)
-        return number, of
+def _shard(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[int, int]:
+    """The two numbers of `i/N`, the i-th of N shards, counted from 1; or a usage error."""
+    found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", value)
+    number, of = map(int, found.groups()) if found else (0, 0)
+    if not 1 <= number <= of:
+        raise click.BadParameter(f"'{value}' is no shard; write 1/4 for the first of four")
+    return number, of
 
 
 @click.command()
@@ -42,7 +35,7 @@ class Shard(click.ParamType):
 @click.option("--out", required=True, metavar="DIR", help="Folder for the results.", type=click.Path(path_type=Path))
 @click.option("--data", metavar="DATASET", help="A bundled name or a folder, instead of what the tasks name.")
 @click.option("--workers", type=click.IntRange(1, 4096), metavar="N", help="Processes.  [default: one per core]")
-@click.option("--shard", type=Shard(), default=WHOLE, metavar="I/N", help="Only this part of the tasks.")
+@click.option("--shard", default="1/1", callback=_shard, metavar="I/N", help="Only this part of the tasks.")
 @click.option("--resume", is_flag=True, help="Go on with the results that are in DIR.")
 @click.option(
     "--engines",

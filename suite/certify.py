@@ -65,7 +65,7 @@ def certify_suite(run: Run, results: Results, executor: Executor, workers: int, 
 
 
 def chunked(entries: Sequence[Entry], size: int | None, workers: int) -> list[Sequence[Entry]]:
-    """The entries in chunks, those that read the same tables together. By default a suite gives every worker several."""
+    """The entries in chunks, those that read the same tables together. By default every worker gets several."""
     size = size or max(1, min(CHUNK, len(entries) // (4 * workers)))
     ordered = sorted(entries, key=lambda entry: (entry.world, entry.place))
     return [ordered[start : start + size] for start in range(0, len(ordered), size)]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import logging
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
 from typing import Any
 
@@ -23,17 +24,18 @@ class DaskExecutor:
     def __init__(self, workers: int, scheduler: str | None, patience: float) -> None:
         self._workers, self._scheduler, self._patience = workers, scheduler, patience
 
-    def run(self, job: Job, chunks: Sequence[Chunk]) -> Iterator[Record]:
+    def run(self, job: Job, chunks: Sequence[Chunk]) -> Generator[Record]:
         """See `executor.Executor`. A chunk whose worker dies is tried again task by task."""
         try:
-            import dask
+            from dask import config
             from distributed import Client, LocalCluster, as_completed
         except ImportError:
             raise InputError("--executor dask needs Dask", hint=_HINT) from None
         settings = {"distributed.scheduler.allowed-failures": ATTEMPTS - 1}
-        with dask.config.set(settings):
-            cluster: Any = self._scheduler or LocalCluster(
-                n_workers=self._workers, threads_per_worker=1, dashboard_address=None
+        local: Any = LocalCluster  # its annotations know no cluster without a dashboard
+        with config.set(settings):
+            cluster: Any = self._scheduler or local(
+                n_workers=self._workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
             )
             try:
                 with Client(cluster) as client:

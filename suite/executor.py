@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from multiprocessing.connection import Connection, Pipe, wait
 from typing import Protocol
 
@@ -21,6 +21,7 @@ from .work import UNDECIDED, Job, Record, record_of
 
 Chunk = Sequence[Entry]
 
+WORKER = __name__.rpartition(".")[0]  # the module that a worker runs
 ATTEMPTS = 3  # on a task whose worker dies: something else may have killed it
 PATIENCE = 1800.0  # seconds for one task, whatever limits it has
 _DYING = 2.0  # seconds for a process that closed its connection to end, so that we hear how
@@ -30,8 +31,8 @@ _ONE_THREAD = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")  # 
 class Executor(Protocol):
     """Something that certifies chunks of tasks, in any order."""
 
-    def run(self, job: Job, chunks: Sequence[Chunk]) -> Iterator[Record]:
-        """Exactly one record for each task, as they come; closing the iterator ends all work."""
+    def run(self, job: Job, chunks: Sequence[Chunk]) -> Generator[Record]:
+        """Exactly one record for each task, as they come; closing the generator ends all work."""
         ...
 
 
@@ -46,7 +47,7 @@ class ProcessExecutor:
     def __init__(self, workers: int, patience: float = PATIENCE) -> None:
         self._workers, self._patience = workers, patience
 
-    def run(self, job: Job, chunks: Sequence[Chunk]) -> Iterator[Record]:
+    def run(self, job: Job, chunks: Sequence[Chunk]) -> Generator[Record]:
         """See `Executor`. A task whose worker dies is tried again; one that is given up is undecided."""
         pool = _Pool(job, chunks, self._workers, self._patience)
         try:
@@ -62,10 +63,10 @@ class _Worker:
         self._patience = patience
         self.tasks: deque[Entry] = deque()
         self.ready = False
-        self.touch()
+        self.deadline = time.monotonic() + PATIENCE  # for its start
         self.connection, theirs = Pipe()
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", __package__ or "", str(theirs.fileno()), str(os.getpid())],
+            [sys.executable, "-P", "-m", WORKER, str(theirs.fileno()), str(os.getpid())],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             env={
@@ -82,7 +83,8 @@ class _Worker:
     def give(self, chunk: Chunk) -> None:
         """Sends tasks to a worker that has none."""
         self.tasks.extend(chunk)
-        self.touch()
+        if self.ready:
+            self.touch()
         self._send(tuple(chunk))
 
     def _send(self, message: object) -> None:

@@ -16,7 +16,7 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,7 +56,7 @@ class Plan(Written):
                 return f"they were certified with {name} {value}, the others with {other.flags.get(name)}"
         if self.tasks != other.tasks:
             changed = sorted({place for place, _, _ in set(self.tasks) ^ set(other.tasks)})
-            return f"{len(changed)} tasks are others, first {changed[0]}" if changed else "the tasks are in another order"
+            return f"{len(changed)} tasks are others, first {changed[0]}"
         return ""
 
 
@@ -94,7 +94,7 @@ class KnownData:
             pairs += [(f"the {kind} '{item}'", old[item], new[item]) for item in sorted(old.keys() & new.keys())]
         for what, before, now in pairs:
             if before != now:
-                hint = f"one has {before[:19]}…, the other {now[:19]}…; certify everything on the same data, in a new folder"
+                hint = f"{before[:19]}… became {now[:19]}…; certify all tasks on the same data, in a new folder"
                 raise InputError(f"{what} of the data '{name}' has changed", where=Where(where), hint=hint)
         tables, relations = {**known.tables, **facts.tables}, {**known.relations, **facts.relations}
         self.found[name] = known.model_copy(update={"tables": tables, "relations": relations})
@@ -103,12 +103,9 @@ class KnownData:
         """Raises InputError when a dataset is no longer what records were made from."""
         known, manifest = self.found[name], dataset.manifest
         world = manifest.sample()
-        now = DatasetFacts(
-            name=manifest.manifest.name,
-            manifest=manifest.digest(),
-            tables={item: dataset.table(world, item).digest for item in known.tables if item in world.tables},
-            relations={item: dataset.relation(world, item).digest for item in known.relations if item in world.relations},
-        )
+        tables = {item: dataset.table(world, item).digest for item in known.tables if item in world.tables}
+        relations = {item: dataset.relation(world, item).digest for item in known.relations if item in world.relations}
+        now = DatasetFacts(name=manifest.manifest.name, manifest=manifest.digest(), tables=tables, relations=relations)
         self.add(name, now, str(dataset.folder))
 
 
@@ -162,7 +159,7 @@ def plan_of(suite: Suite, flags: Flags, shard: tuple[int, int]) -> Plan:
 
 
 @contextmanager
-def open_results(folder: Path, plan: Plan, *, resume: bool) -> Iterator[Results]:
+def open_results(folder: Path, plan: Plan, *, resume: bool) -> Generator[Results]:
     """The results in a folder, locked against other processes, with the parts that are finished.
 
     Raises InputError when another process is at work there, when the folder holds something else (or anything, without
@@ -173,7 +170,7 @@ def open_results(folder: Path, plan: Plan, *, resume: bool) -> Iterator[Results]
         _claim(folder, plan, resume)  # again: it may have been another's in the meantime
         for rest in (*folder.glob(".*.tmp"), *(folder / PARTS).glob(".*.tmp")):
             rest.unlink(missing_ok=True)  # of a process that was killed
-        if not (folder / SUITE).exists():
+        if not _begun(folder):
             write_atomically(folder / SUITE, canonical_bytes(plan.model_dump(mode="json")))
         results = Results(folder, plan)
         for part in finished_parts(folder, plan):
@@ -181,24 +178,30 @@ def open_results(folder: Path, plan: Plan, *, resume: bool) -> Iterator[Results]
         yield results
 
 
+def _begun(folder: Path) -> bool:
+    return any((folder / PARTS).glob("*.done"))
+
+
 def _claim(folder: Path, plan: Plan, resume: bool) -> None:
     where = Where(str(folder))
-    if (folder / SUITE).exists():
-        found = read_plan(folder)
+    if _begun(folder):
         if not resume:
             raise InputError("here are results already", where=where, hint="--resume goes on with them")
+        found = read_plan(folder)
         different = found.difference(plan)
         if not different and found.shard != plan.shard:
             different = f"they are of shard {found.shard[0]}/{found.shard[1]}"
         if different:
             message = f"these results do not belong to this suite: {different}"
             raise InputError(message, where=where, hint="give another folder, or remove this one")
-    elif folder.is_dir() and any(path.name != LOCK and path.suffix != ".tmp" for path in folder.iterdir()):
+    elif folder.is_dir() and any(
+        path.name not in (LOCK, SUITE, PARTS) and path.suffix != ".tmp" for path in folder.iterdir()
+    ):
         raise InputError("the folder holds something else", where=where, hint="give a new folder, or an empty one")
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _locked(folder: Path) -> Generator[None]:
     """The lock of a folder, which ends with the process that holds it, however that ends."""
     path = folder / LOCK
     if not path.exists():

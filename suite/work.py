@@ -18,7 +18,7 @@ from ..schemas.canonical import canonical_bytes, wide
 from ..schemas.certificate import Certificate
 from ..schemas.errors import CobenchError, InputError, InputErrors, TaskError
 from ..schemas.problem import Problem
-from ..schemas.task import TaskFile
+from ..schemas.task import TaskFile, read_task
 from ..schemas.world import RelationTable, Table
 from ..solver.certify import Engines
 from ..solver.check import Data, open_data
@@ -111,19 +111,14 @@ class Certifier:
             return record_of(entry, INTERNAL, errors=[f"internal error: {type(fault).__name__}: {fault}"])
 
     def _record(self, entry: Entry) -> Record:
+        source = entry.source()
         try:
-            return self._certified(entry, entry.task())
-        except (InputError, InputErrors) as fault:
-            if not entry.is_json or entry.fault:
+            return self._certified(entry, read_task(source))
+        except (InputError, InputErrors):
+            exact = entry.exact_source()
+            if exact is None:
                 raise
-            try:
-                exact = entry.task(exact=True)
-            except (InputError, InputErrors) as better:
-                raise _more_exact(better, fault) from None
-            try:
-                return self._certified(entry, exact)
-            except (InputError, InputErrors) as better:
-                raise better from None
+        return self._certified(entry, read_task(exact))  # which raises the same, with columns
 
     def _certified(self, entry: Entry, file: TaskFile) -> Record:
         if file.task.id != entry.id:
@@ -162,11 +157,6 @@ def _said(result: Verification, certificate: Certificate) -> dict[str, Any]:
         "refuted": refuted,
         "certificate": None if refuted else {**certificate.content(), "digest": certificate.digest},
     }
-
-
-def _more_exact(found: CobenchError, first: CobenchError) -> CobenchError:
-    """The error with columns, unless it is only about YAML, as which JSON was read to find them."""
-    return first if "not valid YAML" in str(found) and "not valid YAML" not in str(first) else found
 
 
 class Opened:

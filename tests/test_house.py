@@ -70,7 +70,8 @@ ROOMS = {
     ),
     # Runs `verification` on many tasks; nothing below it knows that there are many.
     "suite": Room(
-        ("suite", "suite.*"), rooms=("schemas", "datasets", "answers", "check", "model", "verification"),
+        ("suite", "suite.*"),
+        rooms=("schemas", "datasets", "answers", "check", "model", "verification"),
         libraries=("pydantic", "pyarrow", "dask", "distributed"),
     ),
     "verification": Room(("verification",), rooms=("*",), libraries=("*",)),
