@@ -25,13 +25,13 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import cobench
 import pyarrow as pa
-import pyarrow.compute
 import pyarrow.parquet as pq
 from cobench.datasets.opening import Dataset, open_dataset
 from cobench.schemas.problem import pose
@@ -41,24 +41,27 @@ from cobench.solver.outcome import Limits
 from cobench.suite.work import Opened
 from cobench.verification import verify
 from engine_growth import machine
+from pyarrow import compute
 
 SHIPPED = Path(cobench.__file__).parent / "tasks" / "parks"
 PARKS = ("Death Valley", "Everglades", "Grand Canyon", "Rocky Mountain", "Yellowstone", "Yosemite", "Zion")  # of mini
 MORE_PARKS = ("Acadia", "Arches", "Badlands", "Bryce Canyon", "Crater Lake", "Glacier")
 OF_HOTELS = (("hotels", "hotel_id"), ("rooms", "config"), ("nights", None), ("stays", None))
+arrow: Any = compute  # its functions are made at run time
 POINTS = 20  # of memory over time
 
 
 def variations(number: int, seed: int) -> Iterator[str]:
     """Tasks as lines of JSON: the shipped ones in turn, with other amounts, guests and parks."""
     written = [load_source(path).data for path in sorted(SHIPPED.glob("*.yaml"))]
-    parks = (*PARKS, *MORE_PARKS)
+    parks: list[str] = [*PARKS, *MORE_PARKS]
     for index in range(number):
         draw = random.Random(f"{seed} {index}")  # noqa: S311 - no secret
         task: dict[str, Any] = {**written[index % len(written)]}
         task.pop("expect", None)
         task["id"] = f"many-{index:06d}"
-        factor, other = draw.randint(85, 150), dict(zip(PARKS, draw.sample(parks, len(PARKS)), strict=True))
+        factor = draw.randint(85, 150)
+        other: dict[str, str] = dict(zip(PARKS, draw.sample(parks, len(PARKS)), strict=True))
         moved = "permit" not in task["choose"] and draw.random() < 0.5
         task["given"] = {"guests": min(12, max(1, task["given"]["guests"] + draw.randint(-1, 1)))}
         task["constraints"] = {
@@ -68,7 +71,7 @@ def variations(number: int, seed: int) -> Iterator[str]:
         yield json.dumps(task, ensure_ascii=False)
 
 
-def varied(text: str, percent: int, parks: dict[str, str]) -> str:
+def varied(text: str, percent: int, parks: Mapping[str, str]) -> str:
     """The constraint with another budget (in steps of five dollars) and other parks."""
 
     def budget(found: re.Match[str]) -> str:
@@ -174,7 +177,7 @@ def apart(data: Dataset, seconds: float, papers: Any) -> list[dict[str, Any]]:
 def papers_method(data: Dataset) -> Any:
     """A function that gives the seconds of the papers' method for a problem; None where it is not there."""
     try:
-        import papers_method as method  # noqa: PLC0415 - pyright: ignore[reportMissingImports]
+        method = import_module("papers_method")
     except ImportError:
         return None
     database = method.load(data, data.manifest.sample())
@@ -201,7 +204,7 @@ def some_parks(full: Path, parks: Sequence[str], out: Path) -> Path:
     kept, column = pa.array(parks), "park"
     for name, key in OF_HOTELS:
         table = pq.ParquetFile(full / f"{name}.parquet").read()
-        table = table.filter(pyarrow.compute.is_in(table[column], kept))
+        table = table.filter(arrow.is_in(table[column], kept))
         pq.write_table(table, out / f"{name}.parquet")
         if key is not None:
             kept, column = table[key].combine_chunks(), key

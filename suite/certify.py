@@ -66,11 +66,14 @@ def certify_suite(run: Run, results: Results, executor: Executor, workers: int, 
 
 def chunked(entries: Sequence[Entry], size: int | None, workers: int) -> list[Sequence[Entry]]:
     """The entries in chunks, those that read the same tables together. By default every worker gets several."""
-    size = size or max(1, min(CHUNK, len(entries) // (4 * workers)))
+    size = size or max(1, min(CHUNK, len(entries) // (16 * workers)))
     ordered = sorted(entries, key=lambda entry: (entry.world, entry.place))
     return [ordered[start : start + size] for start in range(0, len(ordered), size)]
 
 
 def absolute(data: str | None) -> str | None:
-    """The name of data as every worker understands it, wherever it runs."""
-    return data if data is None or data in bundled() else str(Path(data).resolve())
+    """The name of data as every worker understands it, wherever it runs; raises ManifestError when there is none."""
+    if data is None:
+        return None
+    open_dataset(data)
+    return data if data in bundled() else str(Path(data).resolve())

@@ -14,7 +14,6 @@ from typing import Any
 import pyarrow as pa
 from pyarrow.parquet import ParquetFile
 
-from ..schemas.canonical import digest
 from ..schemas.errors import CobenchError, InputError, TaskError, Where
 from ..schemas.source import Source, json_source, parse_source, read_text
 from ..schemas.task import parse_task
@@ -90,10 +89,6 @@ class Suite:
 
     root: Path
     entries: tuple[Entry, ...]
-
-    def digest(self) -> str:
-        """The digest of places, ids and texts."""
-        return digest([[entry.place, entry.id, entry.digest] for entry in self.entries])
 
 
 def find_suite(path: Path) -> Suite:

@@ -338,6 +338,7 @@ def test_resume_refuses_other_tasks_flags_and_shards(suite: Path, tmp_path: Path
     task.write_text(task.read_text(encoding="utf-8") + "# edited\n", encoding="utf-8")
     assert "1 tasks are others, first tiny-gold-00.yaml" in told("--resume")
     assert "the folder holds something else" in told("--out", str(tmp_path / "world"))
+    assert "no dataset 'worlds'" in told("--data", "worlds")
 
 
 def test_a_part_without_its_marker_or_with_another_content_is_made_again(
