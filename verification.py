@@ -23,7 +23,7 @@ from .solver.isolate import Answer
 from .solver.outcome import Limits
 
 Step = Callable[[str], None]
-Opening = Callable[[Path, Problem], Data]  # as `open_data` does, or from tables that it opened before
+Opening = Callable[[Path, Problem], "Data"]  # as `open_data` does, or from tables that were opened before
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +101,15 @@ def verify(
     limits: Limits | None = None,
     engines: Engines = "all",
     step: Step | None = None,
-    opening: Opening | None = open_data,
+    check: bool = True,
+    opening: Opening | None = None,
 ) -> Verification:
     """Certifies a task (a path or a loaded one) and has the checker replay the certificate.
 
     `engines`: the scan alone, or all, which must agree (else Disagreement). `data`: a bundled name, a folder, or an
-    open dataset; by default what the task names, relative to its file. `step` is told what begins. `opening` gives the
-    checker its tables; without it nothing is checked, and every claim stays `claimed`. Raises InputError for a task or
-    data that cannot be certified.
+    open dataset; by default what the task names, relative to its file. `step` is told what begins. Without `check`
+    every claim stays `claimed`. `opening` gives the checker its tables instead of `open_data`. Raises InputError for a
+    task or data that cannot be certified.
     """
     seconds: dict[str, float] = {}
     tell = step or (lambda _: None)
@@ -120,7 +121,7 @@ def verify(
     certified = certify_problem(problem, dataset, Scope(), limits or Limits(), engines)
     claimed = certified.certificate
     seconds["certify"] = time.perf_counter() - started
-    if opening is None:
+    if not check:
         return Verification(problem, claimed, certified.survivors, certified.answers, checker.Report(()), seconds)
     tell("checking")
     started = time.perf_counter()
@@ -132,11 +133,11 @@ def verify(
 
 
 def replay(
-    problem: Problem, dataset: Dataset, certificate: Certificate, opening: Opening = open_data
+    problem: Problem, dataset: Dataset, certificate: Certificate, opening: Opening | None = None
 ) -> checker.Report:
     """What the checker finds when it recomputes a certificate from the task and the Parquet files."""
     manifest = dataset.manifest
-    opened = opening(dataset.folder, problem)
+    opened = (opening or open_data)(dataset.folder, problem)
     return checker.replay(
         problem, opened, certificate, dataset=manifest.manifest.name, manifest_digest=manifest.digest()
     )

@@ -126,8 +126,7 @@ class Certifier:
         name = self._data_name(entry, file)
         flags = self._job.flags
         dataset = self._dataset(name, file)
-        opening = self._checked if flags.check else None
-        result = verify(file, dataset, flags.limits, flags.engines, opening=opening)
+        result = verify(file, dataset, flags.limits, flags.engines, check=flags.check, opening=self._checked)
         certificate = result.certificate
         said = _said(result, certificate)
         facts = certificate.dataset.model_dump(mode="json")
