@@ -24,6 +24,7 @@ from .files import completion, init, schema
 from .plans import score, solve
 from .proving import prove
 from .ranking import best, rank
+from .suite import certify, merge
 from .verification import verify
 
 INTERRUPTED = 130
@@ -33,6 +34,7 @@ click.rich_click.COMMAND_GROUPS = {
         {"name": "Certify and score", "commands": ["verify", "check", "score", "solve", "prove"]},
         {"name": "Ask about all plans", "commands": ["rank", "best", "explain", "diff"]},
         {"name": "Judge tasks", "commands": ["audit", "harden"]},
+        {"name": "Thousands of tasks", "commands": ["certify", "merge"]},
         {"name": "Write tasks and data", "commands": ["init", "schema", "data", "completion"]},
     ]
 }
@@ -54,7 +56,8 @@ def cobench() -> None:
 
 
 for command in (
-    verify, check, score, solve, prove, rank, best, explain, diff, audit, harden, init, schema, data, completion,
+    verify, check, score, solve, prove, rank, best, explain, diff, audit, harden, certify, merge, init, schema, data,
+    completion,
 ):  # fmt: skip
     cobench.add_command(command)
 

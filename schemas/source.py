@@ -8,6 +8,7 @@ duplicate keys and scalars over several lines are refused, with the place.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from .errors import InputError, Where
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 16
+MAX_DIGITS = 40
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)\Z")
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~": None, "": None}
 _QUOTE_IT = "YAML reads this in its own way; put the whole value in quotes, or use block style (one key per line)"
@@ -124,6 +126,50 @@ def parse_source(text: str, name: str, error: type[InputError] = InputError) -> 
     return Source(name, builder.data, lines, builder.values, builder.keys)
 
 
+def json_source(text: str, name: str, line: int, error: type[InputError] = InputError) -> Source:
+    """The parsed JSON object `text`, as YAML would read it: numbers that are not whole stay text.
+
+    Every value has one place, the line of the file `name` on which the text begins. Raises `error` for what is refused.
+    """
+
+    def refuse(message: str) -> InputError:
+        return error(message, where=Where(name, line, 1))
+
+    def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            keys = [key for key, _ in pairs]
+            raise refuse(f"the key '{next(key for key in keys if keys.count(key) > 1)}' stands here twice")
+        return found
+
+    def whole(digits: str) -> int:
+        if len(digits) > MAX_DIGITS:
+            raise refuse(f"a number of more than {MAX_DIGITS} digits")
+        return int(digits)
+
+    if len(text) > MAX_BYTES:
+        raise refuse("this is longer than 1 MiB")
+    try:
+        data = json.loads(text, object_pairs_hook=distinct, parse_int=whole, parse_float=str, parse_constant=str)
+        json.dumps(data, ensure_ascii=False).encode()
+    except json.JSONDecodeError as fault:
+        where = Where(name, line + fault.lineno - 1, fault.colno, text.split("\n")[fault.lineno - 1])
+        raise error(f"not valid JSON: {fault.msg}", where=where) from None
+    except UnicodeEncodeError:
+        raise refuse("half of a surrogate pair is no character") from None
+    except RecursionError:
+        raise refuse(f"nested deeper than {MAX_DEPTH} levels") from None
+    if _depth(data) > MAX_DEPTH:
+        raise refuse(f"nested deeper than {MAX_DEPTH} levels")
+    return Source(name, data, (), {(): _Mark(line, 1, 1)})
+
+
+def _depth(data: Any) -> int:
+    if not isinstance(data, dict | list):
+        return 0
+    return 1 + max((_depth(item) for item in (data.values() if isinstance(data, dict) else data)), default=0)
+
+
 def _trap_hint(line: str) -> str:
     """For the ways an expression collides with YAML, how to write it; else nothing."""
     value = line.partition(":")[2].strip()
@@ -213,8 +259,8 @@ class _Builder:
             return
         value = raw if quoted else _WORDS.get(raw, raw)
         if isinstance(value, str) and not quoted and _WHOLE.match(value):
-            if len(value) > 40:
-                self.refuse("a number of more than 40 digits", start, length=length)
+            if len(value) > MAX_DIGITS:
+                self.refuse(f"a number of more than {MAX_DIGITS} digits", start, length=length)
             value = int(value)
         if value is None and self._open and self._open[-1][2] and isinstance(self._open[-1][0], dict):
             key = str(self._key[-1])

@@ -153,15 +153,16 @@ class TaskFile:
 
 def load_task(path: Path) -> TaskFile:
     """The task at `path`; raises TaskError or ExpressionError (or InputErrors) with the places of all faults found."""
-    return _read(load_source(path, TaskError))
+    return read_task(load_source(path, TaskError))
 
 
 def parse_task(text: str, name: str = "task.yaml") -> TaskFile:
     """The task in `text`; `name` stands for the file in messages."""
-    return _read(parse_source(text, name, TaskError))
+    return read_task(parse_source(text, name, TaskError))
 
 
-def _read(source: Source) -> TaskFile:
+def read_task(source: Source) -> TaskFile:
+    """The task in a parsed file; raises as `load_task` does."""
     file = TaskFile(validate(Task, source, TaskError), source)
     clash = next((name for name in file.task.given if name in file.task.choose), None)
     if clash:

@@ -1,0 +1,193 @@
+"""Certifying one task of a suite after the other in a worker process, which opens every dataset once.
+
+Imported by name in every worker, whoever started it. What a worker answers is plain data, so that no fault of a task is
+the fault of another.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ..datasets.opening import Dataset, bundled, open_dataset
+from ..schemas.canonical import canonical_bytes, wide
+from ..schemas.certificate import Certificate
+from ..schemas.errors import CobenchError, InputError, InputErrors, TaskError
+from ..schemas.problem import Problem
+from ..schemas.task import TaskFile, read_task
+from ..schemas.world import RelationTable, Table
+from ..solver.certify import Engines
+from ..solver.check import Data, open_data
+from ..solver.outcome import Limits
+from ..verification import Verification, verify
+from .source import Entry
+
+UNDECIDED, INTERNAL = 3, 70
+MOST_OPEN = 2  # datasets that the checker keeps open; tasks that need the same one come one after another
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """How the tasks of a suite are certified; equal flags, texts and tables give equal certificates."""
+
+    engines: Engines = "scan"
+    check: bool = True
+    limits: Limits = field(default_factory=Limits)
+
+    def content(self) -> dict[str, Any]:
+        """The flags as they are written down."""
+        seconds = self.limits.seconds
+        return {
+            "engines": self.engines,
+            "check": self.check,
+            "time_limit_ms": None if seconds is None else int(seconds * 1000),
+            "work_limit": wide(self.limits.work),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a worker has to know beside the tasks: where the suite is, which data replaces the tasks' own, the flags."""
+
+    root: str
+    data: str | None
+    flags: Flags
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What became of one task: the exit code it would have alone, and the rest as one line of canonical JSON.
+
+    `data`: name and digests of the dataset with which it was certified, and how the suite calls it.
+    """
+
+    place: str
+    exit: int
+    line: bytes
+    data: tuple[str, Mapping[str, Any]] | None = None
+
+
+def record_of(entry: Entry, exit_code: int, **said: Any) -> Record:
+    """The record of a task without a certificate."""
+    return Record(entry.place, exit_code, _line(entry, exit_code, said))
+
+
+def _line(entry: Entry, exit_code: int, said: Mapping[str, Any]) -> bytes:
+    known = {"place": entry.place, "id": entry.id, "digest": entry.digest, "exit": exit_code}
+    return canonical_bytes({**known, **{name: value for name, value in said.items() if value}})
+
+
+@lru_cache(maxsize=1)
+def certifier(job: Job) -> Certifier:
+    """The certifier of this process for a job: tables stay open from one chunk of tasks to the next."""
+    return Certifier(job)
+
+
+class Certifier:
+    """Certifies tasks one by one; whatever goes wrong with one becomes its record."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._datasets: dict[str, Dataset] = {}
+        self._checked = Opened()
+
+    def certify(self, entry: Entry) -> Record:
+        """The record of a task: its certificate, or the errors that `cobench verify` would show."""
+        try:
+            return self._record(entry)
+        except CobenchError as fault:
+            errors = fault.errors if isinstance(fault, InputErrors) else (fault,)
+            return record_of(entry, fault.exit_code, errors=list(map(str, errors)))
+        except MemoryError:
+            return record_of(entry, UNDECIDED, errors=["error: out of memory"])
+        except OSError as fault:
+            error = InputError(os.strerror(fault.errno) if fault.errno else str(fault), where=entry.where())
+            return record_of(entry, error.exit_code, errors=[str(error)])
+        except Exception as fault:  # noqa: BLE001 - one task must not take the others down
+            return record_of(entry, INTERNAL, errors=[f"internal error: {type(fault).__name__}: {fault}"])
+
+    def _record(self, entry: Entry) -> Record:
+        source = entry.source()
+        try:
+            return self._certified(entry, read_task(source))
+        except (InputError, InputErrors):
+            exact = entry.exact_source()
+            if exact is None:
+                raise
+        return self._certified(entry, read_task(exact))  # which raises the same, with columns
+
+    def _certified(self, entry: Entry, file: TaskFile) -> Record:
+        if file.task.id != entry.id:
+            raise TaskError("write the id of the task on a line of its own: id: NAME", where=file.source.where(("id",)))
+        name = self._data_name(entry, file)
+        flags = self._job.flags
+        dataset = self._dataset(name, file)
+        result = verify(file, dataset, flags.limits, flags.engines, check=flags.check, opening=self._checked)
+        certificate = result.certificate
+        said = _said(result, certificate)
+        facts = certificate.dataset.model_dump(mode="json")
+        line = _line(entry, result.exit_code, {"data": name, **said})
+        return Record(entry.place, result.exit_code, line, (name, facts))
+
+    def _data_name(self, entry: Entry, file: TaskFile) -> str:
+        """How the suite calls the data of a task: the same on every machine."""
+        if self._job.data is not None:
+            return "--data"
+        name = file.task.dataset
+        return name if name in bundled() else os.path.normpath(Path(entry.name).parent / name)
+
+    def _dataset(self, name: str, file: TaskFile) -> Dataset:
+        if name not in self._datasets:
+            where = file.source.where(("dataset",))
+            wanted = self._job.data if self._job.data is not None else name
+            self._datasets[name] = open_dataset(wanted, Path(self._job.root), where)
+        return self._datasets[name]
+
+
+def _said(result: Verification, certificate: Certificate) -> dict[str, Any]:
+    refuted = [f"{finding.claim}: {finding.detail}" for finding in result.refuted]
+    return {
+        "surprise": result.surprise,
+        "undecided": result.undecided,
+        "refuted": refuted,
+        "certificate": None if refuted else {**certificate.content(), "digest": certificate.digest},
+    }
+
+
+class Opened:
+    """The checker's tables, opened when they are first needed, and kept while tasks need the same ones.
+
+    What `open_data` returns depends on the folder, the tables and relations that a problem reaches, and their columns,
+    which parameters may change: those have to be equal, else the files are read anew.
+    """
+
+    def __init__(self) -> None:
+        self._open: list[tuple[_Needed, Data]] = []
+
+    def __call__(self, folder: Path, problem: Problem) -> Data:
+        """The tables and relations that a problem needs; raises as `open_data` does."""
+        world = problem.world
+        needed = _Needed(
+            folder,
+            {name: world.tables[name] for name in problem.tables()},
+            {name: world.relations[name] for name in problem.relations()},
+        )
+        for number, (known, data) in enumerate(self._open):
+            if known == needed:
+                self._open.append(self._open.pop(number))
+                return data
+        del self._open[: len(self._open) - MOST_OPEN + 1]
+        data = open_data(folder, problem)
+        self._open.append((needed, data))
+        return data
+
+
+@dataclass(frozen=True, slots=True)
+class _Needed:
+    folder: Path
+    tables: Mapping[str, Table]
+    relations: Mapping[str, RelationTable]
