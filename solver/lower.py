@@ -9,7 +9,7 @@ involved. What fits none of these is refused with the reason; nothing is approxi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ..schemas.syntax import ExpressionText
 from .coding import coded, first_rows
 from .model import LIMIT, Bools, Choice, Ints, Linear, Link, Model, Row, Table, Term, Threshold
 from .offers import Offers
-from .values import Evaluator, TableColumns, Values, codes_of_tuples, integers, table_columns
+from .values import Evaluator, Values, codes_of_tuples, integers, table_columns
 
 MAX_TABLE = 2**22
 # `left op right` as rows `sign * (left - right) + strict <= 0`
@@ -63,7 +63,7 @@ def lower(problem: Problem, dataset: Dataset, within: Mapping[str, Sequence[str]
     columns = table_columns(problem.world, dataset)
     offers: list[Offers] = []
     for name, table in problem.choices.items():
-        found = Offers(name, columns[table], _offered(columns[table]))
+        found = Offers.all(name, columns[table])
         found.check_unique()
         if within is not None and name in within:
             found = Offers(name, found.table, found.rows[found.find(within[name])])
@@ -71,21 +71,14 @@ def lower(problem: Problem, dataset: Dataset, within: Mapping[str, Sequence[str]
     for name in within or {}:
         if name not in problem.choices:
             raise TaskError(f"no choice '{name}'", hint=did_you_mean(name, problem.choices, "choices"))
-    return _Lowering(problem, dataset, offers).run()
+    return Lowering(problem, dataset, offers).run()
 
 
-def _offered(columns: TableColumns) -> Ints:
-    """The rows of a table that satisfy its `require`."""
-    table = columns.world.tables[columns.table]
-    if table.require is None or table.require_text is None:
-        return np.arange(columns.length)
-    evaluator = Evaluator(
-        columns.length, lambda node: columns.column(node.column), columns.dataset, columns.world, table.require_text
-    )
-    return np.flatnonzero(evaluator.values(table.require).true())
+class Lowering:
+    """A problem on its way to a model: each row of `offers` gets a bit for each constraint."""
 
+    evaluator: type[Evaluator] = Evaluator
 
-class _Lowering:
     def __init__(self, problem: Problem, dataset: Dataset, offers: list[Offers]) -> None:
         self.problem, self.dataset, self.offers = problem, dataset, offers
         self.number = {offer.choice: number for number, offer in enumerate(offers)}
@@ -99,10 +92,10 @@ class _Lowering:
     def run(self) -> Lowered:
         for number, constraint in enumerate(self.problem.constraints):
             for conjunct in split_and(constraint.condition):
-                _Conjunct(self, number, constraint.text).lower(conjunct)
+                Conjunct(self, number, constraint.text).lower(conjunct)
             self._threshold(number, constraint)
         objective = self.problem.objective
-        linear = _Conjunct(self, None, objective.text).linear(objective.expr, -1 if objective.maximize else 1)
+        linear = Conjunct(self, None, objective.text).linear(objective.expr, -1 if objective.maximize else 1)
         choices = tuple(
             Choice(offer.choice, 1, 1, offer.rows, self.satisfied[number]) for number, offer in enumerate(self.offers)
         )
@@ -126,7 +119,7 @@ class _Lowering:
             return
         known = _Known({choice: np.ones(len(offer.rows), np.bool_) for choice, offer in enumerate(self.offers)})
         sign, strict = _AT_MOST_ZERO[node.op][0]
-        linear = _Conjunct(self, None, constraint.text, known).linear(node.left, sign, strict, node.right)
+        linear = Conjunct(self, None, constraint.text, known).linear(node.left, sign, strict, node.right)
         self.thresholds[number] = Threshold(linear, known.rows, tuple(known.tables))
 
     def evaluate(self, node: Expr, choice: int, text: ExpressionText) -> Values:
@@ -151,6 +144,18 @@ class _Lowering:
         """Marks rows that can satisfy the constraint in no plan."""
         self.satisfied[choice][rows] &= np.uint64(~(1 << constraint) & (2**64 - 1))
 
+    def size(self, choice: int) -> int:
+        """The number of rows that expressions about a choice are evaluated over."""
+        return len(self.offers[choice].rows)
+
+    def reach(self, linear: Linear, most: int) -> int:
+        """What no sum of parts of `linear` may exceed; `most` for all rows of the tables, without the constant."""
+        return linear.reach()
+
+    def combinations(self, size: int, values: Mapping[int, Sequence[Values]]) -> int:
+        """How many combinations of the choices' values a table would have; `size` for the rows at hand."""
+        return size
+
 
 @dataclass(slots=True)
 class _Known:
@@ -167,13 +172,22 @@ class _Sums:
     parts: dict[int, list[tuple[Expr, int]]] = field(default_factory=dict[int, list[tuple[Expr, int]]])
     terms: list[Term] = field(default_factory=list[Term])
     constant: int = 0
+    reach: int = 0  # no sum of the parts exceeds it, whichever rows of the tables are picked
 
 
-class _Conjunct:
+def _added(parts: Sequence[tuple[Expr, int]]) -> Expr:
+    """The sum of parts times factors."""
+    if len(parts) == 1 and parts[0][1] == 1:
+        return parts[0][0]
+    terms = tuple(ex.Scaled(part, factor, part.type, part.span) for part, factor in parts)
+    return ex.Sum(terms, terms[0].type, terms[0].span)
+
+
+class Conjunct:
     """Lowers a conjunct of constraint number `constraint`; or a sum on its own (None), `known` says where it is."""
 
     def __init__(
-        self, lowering: _Lowering, constraint: int | None, text: ExpressionText, known: _Known | None = None
+        self, lowering: Lowering, constraint: int | None, text: ExpressionText, known: _Known | None = None
     ) -> None:
         self.lowering, self.constraint, self.text, self.known = lowering, constraint, text, known
 
@@ -182,7 +196,7 @@ class _Conjunct:
         if len(choices) <= 1:  # a conjunct without any choice is a constant; it bears on the first
             choice = choices[0] if choices else 0
             self._forbid(choice, ~self.lowering.evaluate(node, choice, self.text).true())
-        elif isinstance(node, ex.Compare) and node.left.type.kind == "number" and self._has_numbers(node):
+        elif isinstance(node, ex.Compare) and self.is_sum(node):
             self._comparison(node)
         elif isinstance(node, ex.Compare) and node.op == "==" and self._sides(node):
             self._equation(node)
@@ -212,8 +226,10 @@ class _Conjunct:
             return [node]
         return [leaf for child in children(node) for leaf in self._leaves(child)]
 
-    def _has_numbers(self, node: ex.Compare) -> bool:
-        """Whether the comparison adds up numbers of rows, rather than only dates, relations and conditions."""
+    def is_sum(self, node: ex.Compare) -> bool:
+        """Whether the comparison becomes integer rows: it adds up numbers of rows, and is no equation of two choices."""
+        if node.left.type.kind != "number" or node.op == "!=" or (node.op == "==" and self._sides(node)):
+            return False
         return any(self._adds(part) for part in (node.left, node.right))
 
     def _adds(self, node: Expr) -> bool:
@@ -226,12 +242,6 @@ class _Conjunct:
     # comparisons of numbers
 
     def _comparison(self, node: ex.Compare) -> None:
-        if node.op == "!=":
-            self._table(node)
-            return
-        if node.op == "==" and self._sides(node):
-            self._equation(node)
-            return
         for sign, strict in _AT_MOST_ZERO[node.op]:
             linear = self.linear(node.left, sign, strict, node.right)
             if self.constraint is not None:
@@ -245,14 +255,14 @@ class _Conjunct:
             self._collect(right, -sign, sums)
         columns: dict[int, Ints] = {}
         for choice, parts in sums.parts.items():
-            terms = tuple(ex.Scaled(part, factor, part.type, part.span) for part, factor in parts)
-            total = self._evaluate(ex.Sum(terms, terms[0].type, terms[0].span), choice)
+            total = self._evaluate(_added(parts), choice)
             if total.null is not None:
                 self._forbid(choice, total.null)
-                total = integers(np.where(total.null, 0, total.data))
+                total = replace(total, data=np.where(total.null, 0, total.data))
             columns[choice] = total.data
+            sums.reach += max(abs(total.low), abs(total.high))
         linear = Linear(columns, tuple(sums.terms), sums.constant)
-        if linear.reach() >= LIMIT:
+        if self.lowering.reach(linear, sums.reach) >= LIMIT:
             low, high = linear.bounds()
             constraints = self.lowering.problem.constraints
             name = constraints[self.constraint].name if self.constraint is not None else "the objective"
@@ -286,12 +296,12 @@ class _Conjunct:
                 if len(choices_of(arg)) <= 1:
                     self._collect(single, factor, sums)
                 else:
-                    sums.terms.append(self._term(single, factor))
+                    sums.terms.append(self._term(single, factor, sums))
         elif isinstance(node, ex.DaysBetween):
             self._collect(node.end, factor, sums)
             self._collect(node.start, -factor, sums)
         elif isinstance(node, ex.Relation) or not self._adds(node):
-            sums.terms.append(self._term(node, factor))
+            sums.terms.append(self._term(node, factor, sums))
         else:
             shown = self.text.text[node.span.start : node.span.end]
             raise self._refused(node, f"'{shown}' mixes choices in a way that is not linear")
@@ -299,9 +309,10 @@ class _Conjunct:
     def _refused(self, node: Expr, reason: str) -> ExpressionError:
         return self.text.error(f"not supported, because {reason}", node.span)
 
-    def _term(self, node: Expr, factor: int) -> Term:
+    def _term(self, node: Expr, factor: int, sums: _Sums) -> Term:
         """A number that depends on few distinct values of several choices; combinations without one are forbidden."""
         choices, codes, values = self._over_codes(node)
+        sums.reach += max(abs(values.low), abs(values.high)) * abs(factor)
         if values.null is not None:
             allowed = ~values.null.reshape([number for _, number in codes])
             number = -1 if self.constraint is None else self.constraint
@@ -357,16 +368,16 @@ class _Conjunct:
             leaves.setdefault(self._choice(leaf), []).append(leaf)
         choices = tuple(sorted(leaves))
         known = {choice: [self._evaluate(leaf, choice) for leaf in leaves[choice]] for choice in choices}
-        codes = [codes_of_tuples(known[choice], len(self.lowering.offers[choice].rows)) for choice in choices]
+        codes = [codes_of_tuples(known[choice], self.lowering.size(choice)) for choice in choices]
         size = int(np.prod([number for _, number in codes], dtype=object))
-        if size > MAX_TABLE:
+        if self.lowering.combinations(size, known) > MAX_TABLE:
             raise self._refused(node, f"it depends on {size} combinations of values")
         grids = np.meshgrid(*(np.arange(number) for _, number in codes), indexing="ij")
         at: dict[int, Values] = {}
         for choice, (code, number), grid in zip(choices, codes, grids, strict=True):
             rows = first_rows(code, number)[grid.ravel()]
             at.update((id(leaf), values.take(rows)) for leaf, values in zip(leaves[choice], known[choice], strict=True))
-        evaluator = Evaluator(
+        evaluator = self.lowering.evaluator(
             size, lambda column: at[id(column)], self.lowering.dataset, self.lowering.problem.world, self.text, at
         )
         return choices, codes, evaluator.values(node)
