@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,7 +22,6 @@ from .units import INT64_MAX, Type, parse_date, parse_decimal, parse_time
 from .validation import Written, validate
 from .world import Derived, Referenced, RelationTable, Stored, Table, TableField, World
 
-_WORLDS = 32
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 
 
@@ -121,31 +120,20 @@ class Manifest(Written):
     relations: dict[Name, RelationSpec] = {}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ManifestFile:
-    """A manifest with the source that gives its errors a place."""
+    """A manifest with the source that gives its errors a place. Equal only to itself."""
 
     manifest: Manifest
     source: Source
-    _worlds: dict[tuple[tuple[str, ex.Literal], ...], World] = field(
-        default_factory=dict[tuple[tuple[str, ex.Literal], ...], World], init=False, repr=False, compare=False
-    )
 
     def digest(self) -> str:
         """The digest of what the manifest means: everything but titles, notes, sources and file names."""
         return digest(self.manifest.model_dump(mode="json", exclude=_WORDING))
 
     def bind(self, parameters: Mapping[str, ex.Literal]) -> World:
-        """The tables and relations with `parameters` in their expressions; raises ManifestError or ExpressionError.
-
-        Equal parameters get the same world, as long as it is one of the last few.
-        """
-        key = tuple(sorted(parameters.items(), key=lambda item: item[0]))
-        found = self._worlds.pop(key, None) or _Binder(self, parameters).world()
-        self._worlds[key] = found
-        if len(self._worlds) > _WORLDS:
-            del self._worlds[next(iter(self._worlds))]
-        return found
+        """The tables and relations with `parameters` in their expressions; raises ManifestError or ExpressionError."""
+        return _Binder(self, parameters).world()
 
     def sample(self) -> World:
         """The world with some value for every parameter: for what does not depend on them."""

@@ -114,7 +114,7 @@ def pose(file: TaskFile, manifest: ManifestFile) -> Problem:
     raise_all(faults)
     if parameters is None or choices is None:
         raise TaskError("the task cannot be posed")  # not reached: a fault was raised
-    world = manifest.bind(parameters)
+    world = _world(manifest, tuple(sorted(parameters.items(), key=lambda item: item[0])))
     scope = _scope(world, tuple(choices.items()))
     constraints = [attempt(lambda name=name: _constraint(file, name, scope)) for name in file.task.constraints]
     objective = attempt(lambda: _objective(file, scope))
@@ -183,6 +183,11 @@ def _choices(file: TaskFile, manifest: ManifestFile) -> dict[str, str]:
 def _constraint(file: TaskFile, name: str, scope: Scope) -> Constraint:
     text = file.text("constraints", name)
     return Constraint(name, _condition(text, scope), text)
+
+
+@lru_cache(64)
+def _world(manifest: ManifestFile, parameters: tuple[tuple[str, ex.Literal], ...]) -> World:
+    return manifest.bind(dict(parameters))
 
 
 @lru_cache(256)

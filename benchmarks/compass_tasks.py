@@ -1,0 +1,140 @@
+"""Tasks of the size that papers pose, in process and warm: cobench's scan beside the papers' own method.
+
+    cobench data build parks --out FOLDER
+    python benchmarks/compass_tasks.py tasks/parks --data FOLDER --json benchmarks/results/compass_tasks.json
+
+Both answer the same question about each solvable task: number of plans, best value, and how many plans are better than
+a given one (a value a twentieth of the way from best to worst). Ours is everything from the parsed file on: pose,
+lower, scan, rank; reading YAML is timed apart, as the papers' tasks are Python. Both have had each task once before:
+tables are open, indexes built, code compiled. Seconds are of processor time, medians of interleaved repetitions. When
+the two answers differ the script ends with exit code 4 and writes nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from cobench.datasets.opening import Dataset, open_dataset
+from cobench.schemas.problem import Problem, pose
+from cobench.schemas.task import TaskFile, load_task
+from cobench.solver import scan
+from cobench.solver.narrow import feasible
+from cobench.solver.outcome import Limits
+from engine_growth import machine
+from papers_method import Answer, load, script
+
+BANDWIDTH = 15e9  # bytes a second that one core reads: for the floor
+STEPS = ("pose", "lower", "survey", "rank")
+
+
+def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Processor time that some work takes, and what it gives."""
+    started = time.process_time()
+    result = work()
+    return time.process_time() - started, result
+
+
+def ours(file: TaskFile, data: Dataset, value: int) -> tuple[list[float], Answer, int]:
+    """Seconds per step, the answer, and the bytes of the rows that the scan reads."""
+    posing, problem = seconds(lambda: pose(file, data.manifest))
+    lowering, lowered = seconds(lambda: feasible(problem, data))
+    surveying, survey = seconds(lambda: scan.survey(lowered.model, Limits()))
+    outcome = survey.outcome
+    best = outcome.best if outcome.picked is not None else None
+    ranking, better = seconds(lambda: scan.count_up_to(lowered.model, value - 1, Limits()))
+    model = lowered.model
+    sums = [model.objective, *(row.linear for row in model.rows)]
+    codes = sum(len(part.codes) for part in (*model.links, *model.tables))
+    size = 8 * sum(len(column) for linear in sums for column in linear.columns.values())
+    size += 8 * codes * max((len(choice) for choice in model.choices), default=0)
+    return [posing, lowering, surveying, ranking], (survey.count[0], best, better or 0), size
+
+
+def value_of(problem: Problem, data: Dataset) -> int | None:
+    """The value to rank; None for a task without plans."""
+    model = feasible(problem, data).model
+    found = scan.distribution(model, 2**20, Limits())
+    if not found:
+        return None
+    return found[0][0] + (found[-1][0] - found[0][0]) // 20
+
+
+def measure(path: Path, data: Dataset, database: Any, repeats: int) -> dict[str, Any] | None:
+    """The results for one task; None when it has no plan."""
+    file = load_task(path)
+    problem = pose(file, data.manifest)
+    value = value_of(problem, data)
+    if value is None:
+        return None
+    theirs = script(problem, database)
+    times: list[list[float]] = []
+    papers: list[float] = []
+    loading: list[float] = []
+    ours(file, data, value), theirs.run(value)
+    for _ in range(repeats):
+        loading.append(seconds(lambda: load_task(path))[0])
+        steps, answer, size = ours(file, data, value)
+        times.append(steps)
+        for _ in range(4):  # ours is short: more of it
+            times.append(ours(file, data, value)[0])
+        needed, said = seconds(lambda: theirs.run(value))
+        papers.append(needed)
+        if said != answer:
+            print(f"{path.name}: ours {answer}, the papers' method {said}", file=sys.stderr)
+            sys.exit(4)
+    total = statistics.median(map(sum, times))
+    return {
+        "task": path.stem,
+        "level": len(problem.choices),
+        "plans": answer[0],
+        "seconds": round(total, 6),
+        "papers_seconds": round(statistics.median(papers), 6),
+        "ratio": round(statistics.median(papers) / total, 1),
+        "steps": {name: round(statistics.median(column), 6) for name, column in zip(STEPS, zip(*times), strict=True)},
+        "yaml_seconds": round(statistics.median(loading), 6),
+        "bytes": size,
+        "floor_seconds": round(size / BANDWIDTH, 9),
+    }
+
+
+def main() -> int:
+    """Measures, prints a table and writes the results."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("tasks", type=Path, help="a folder of task files")
+    parser.add_argument("--data", required=True, help="the dataset: a folder, or a bundled name")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="where to write the results")
+    options = parser.parse_args()
+    data = open_dataset(options.data)
+    database = load(data, data.manifest.sample())
+    results: list[dict[str, Any]] = []
+    print(f"{'task':42} {'plans':>8} {'ours ms':>8} {'papers ms':>9} {'ratio':>6}   " + " ".join(f"{s:>7}" for s in STEPS))
+    for path in sorted(options.tasks.glob("*.yaml")):
+        found = measure(path, data, database, options.repeats)
+        if found is None:
+            continue
+        results.append(found)
+        steps = " ".join(f"{1e3 * found['steps'][name]:7.3f}" for name in STEPS)
+        line = f"{found['task'][:42]:42} {found['plans']:>8,} {1e3 * found['seconds']:8.2f}"
+        print(f"{line} {1e3 * found['papers_seconds']:9.1f} {found['ratio']:6.0f}   {steps}", flush=True)
+    levels = {
+        level: round(statistics.median(item["ratio"] for item in results if item["level"] == level), 1)
+        for level in sorted({item["level"] for item in results})
+    }
+    print("median ratios:", ", ".join(f"level {level}: {ratio:.0f}" for level, ratio in levels.items()))
+    if options.json:
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        content = {"machine": machine(), "dataset": data.manifest.manifest.name, "ratios": levels, "results": results}
+        options.json.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
