@@ -10,19 +10,18 @@ divided; `not` of something unknown is refused.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import CodeType
 from typing import Any
 
 import pyarrow.parquet as pq
 from cobench.datasets.opening import Dataset
 from cobench.schemas import expression as ex
-from cobench.schemas.expression import Expr, choices_of, split_and
+from cobench.schemas.expression import Expr, choices_of, split_and, walk
 from cobench.schemas.problem import Problem
-from cobench.schemas.units import WEEKDAYS
-from cobench.schemas.world import Derived, Referenced, World
+from cobench.schemas.units import WEEKDAYS, day_of_month
+from cobench.schemas.world import Derived, Referenced, Stored, World
 
 FILTERED = ("park", "origin", "destination", "permit_park", "template_name", "permit_type", "check_in", "departs_on")
 Answer = tuple[int, int | None, int]  # plans, best value (to be minimised), plans better than the given value
@@ -64,34 +63,33 @@ class Script:
 
     database: sqlite3.Connection
     queries: tuple[str, ...]
-    loops: CodeType
-    facts: dict[str, dict[tuple[Any, ...], int]]
+    solve: Callable[[list[list[Any]], int], Answer]
 
     def run(self, value: int) -> Answer:
         """Number of plans, best value, and plans better than `value`; values are minimised."""
-        rows = [self.database.execute(query).fetchall() for query in self.queries]
-        names: dict[str, Any] = {"rows": rows, "value": value, "facts": self.facts}
-        exec(self.loops, names)
-        solve: Callable[[], Answer] = names["solve"]
-        return solve()
+        return self.solve([self.database.execute(query).fetchall() for query in self.queries], value)
 
 
-def script(problem: Problem, database: sqlite3.Connection) -> Script:
-    """The task as a benchmark's author would have written it down."""
-    return _Writer(problem, database).script()
+def script(problem: Problem, database: sqlite3.Connection, nightly: bool) -> Script:
+    """The task as a benchmark's author would have written it down.
+
+    `nightly`: stays are put together from nightly offers, as the papers do; else they are looked up in a table that has
+    every stay ready, which the papers do not have.
+    """
+    return _Writer(problem, database, nightly).script()
 
 
 class _Writer:
-    def __init__(self, problem: Problem, database: sqlite3.Connection) -> None:
-        self.problem, self.database, self.world = problem, database, problem.world
+    def __init__(self, problem: Problem, database: sqlite3.Connection, nightly: bool) -> None:
+        self.problem, self.database, self.world, self.nightly = problem, database, problem.world, nightly
         self.names = list(problem.choices)
         self.cells: dict[str, list[str]] = {name: [] for name in self.names}  # SQL of what each query gives
         self.joins: dict[str, dict[str, str]] = {name: {} for name in self.names}
-        self.places: dict[tuple[str, str], str] = {}
+        self.offers: dict[str, list[str]] = {name: [] for name in self.names}  # Python of what a stay has
         self.relations: set[str] = set()
 
     def script(self) -> Script:
-        where: dict[str, list[str]] = {name: [] for name in self.names}
+        single: dict[str, list[Expr]] = {name: [] for name in self.names}
         joint: list[Expr] = []
         for constraint in self.problem.constraints:
             for node in split_and(constraint.condition):
@@ -100,20 +98,98 @@ class _Writer:
                     joint.append(node)
                 else:
                     name = next(iter(choices), self.names[0])
-                    where[name].append(self.sql(node, name))
+                    single[name].append(node)
         for name, table in self.problem.choices.items():
             require = self.world.tables[table].require
             if require is not None:
-                where[name].append(self.sql(require, name))
+                single[name].append(require)
         loops = self.loops(joint)
-        queries = tuple(self.query(name, where[name]) for name in self.names)
-        facts = {name: self.table_of_facts(name) for name in self.relations}
-        return Script(self.database, queries, compile(loops, "papers_method", "exec"), facts)
+        loops += "".join(self.stays(name, single[name]) for name in self.names if self.windowed(name))
+        queries = tuple(self.query(name, single[name]) for name in self.names)
+        names: dict[str, Any] = {"facts": {name: self.table_of_facts(name) for name in self.relations}}
+        names |= {"WEEKDAYS": WEEKDAYS, "day_of_month": day_of_month}
+        exec(compile(loops, "papers_method", "exec"), names)
+        return Script(self.database, queries, names["solve"])
 
-    def query(self, choice: str, where: list[str]) -> str:
-        tables = [f"{self.problem.choices[choice]} AS t", *(f"JOIN {join}" for join in self.joins[choice].values())]
-        cells = ", ".join(self.cells[choice]) or "1"
-        return f"SELECT {cells} FROM {' '.join(tables)} WHERE {' AND '.join(where) or '1'}"
+    def query(self, choice: str, conditions: list[Expr]) -> str:
+        windowed = self.windowed(choice)
+        where = [self.sql(node, choice) for node in conditions if not (windowed and self.is_of_stay(node, choice))]
+        table = "nights" if windowed else self.problem.choices[choice]
+        tables = [f"{table} AS t", *(f"JOIN {join}" for join in self.joins[choice].values())]
+        cells = ["t.config", "t.night", "t.night_price", "t.night_available"] if windowed else []
+        order = " ORDER BY t.config, t.night" if windowed else ""
+        chosen = ", ".join([*cells, *self.cells[choice]]) or "1"
+        return f"SELECT {chosen} FROM {' '.join(tables)} WHERE {' AND '.join(where) or '1'}{order}"
+
+    def windowed(self, choice: str) -> bool:
+        """Whether the rows of a choice are put together from nightly offers."""
+        return self.nightly and self.problem.choices[choice] == "stays"
+
+    def is_of_stay(self, node: Expr, choice: str) -> bool:
+        """Whether a condition depends on dates and nights of a stay, and not on the room alone."""
+        return any(self.stored(part.column) for part in self.expanded(node) if isinstance(part, ex.Column))
+
+    def expanded(self, node: Expr) -> Iterator[Expr]:
+        """The node and all below it, columns that a stay computes opened up."""
+        for part in walk(node):
+            yield part
+            if isinstance(part, ex.Column):
+                found = self.world.tables["stays"].fields[part.column]
+                if isinstance(found, Derived):
+                    yield from self.expanded(found.expr)
+
+    def stored(self, column: str) -> bool:
+        return column != "config" and isinstance(self.world.tables["stays"].fields[column], Stored)
+
+    def stays(self, choice: str, conditions: list[Expr]) -> str:
+        """A function from nightly offers to stays of one to seven nights that satisfy the conditions."""
+        checks = [self.of_stay(node, choice) for node in conditions if self.is_of_stay(node, choice)]
+        lines = [
+            f"def stays_of_{choice}(rows):",
+            " found = []",
+            " for first, night in enumerate(rows):",
+            "  config, check_in = night[0], night[1]",
+            "  room_price, available = 0, 10**9",
+            "  for nights in range(1, 8):",
+            "   if first + nights > len(rows): break",
+            "   last = rows[first + nights - 1]",
+            "   if last[0] != config or last[1] != check_in + nights - 1 or last[3] < 1: break",
+            "   room_price += last[2]",
+            "   if last[3] < available: available = last[3]",
+            "   check_out = check_in + nights",
+            *(f"   if not {check}: continue" for check in checks),
+            f"   found.append(({''.join(f'{cell}, ' for cell in self.offers[choice])}))",
+            " return found",
+        ]
+        return "\n".join(lines) + "\n"
+
+    def of_stay(self, node: Expr, choice: str) -> str:
+        """Python for an expression about one stay."""
+        if not self.is_of_stay(node, choice):
+            if isinstance(node, ex.Literal):
+                return repr(node.value)
+            cell = self.sql(node, choice)
+            if cell not in self.cells[choice]:
+                self.cells[choice].append(cell)
+            return f"night[{4 + self.cells[choice].index(cell)}]"
+
+        def of(part: Expr) -> str:
+            return self.of_stay(part, choice)
+
+        match node:
+            case ex.Column():
+                found = self.world.tables["stays"].fields[node.column]
+                return of(found.expr) if isinstance(found, Derived) else node.column
+            case ex.Member():
+                return f"({of(node.arg)} in {node.values})"
+            case ex.Weekday():
+                return f"WEEKDAYS[({of(node.arg)} + 3) % 7]"
+            case ex.Day():
+                return f"day_of_month({of(node.arg)})"
+            case ex.Count():
+                return "(" + " + ".join(f"bool({of(arg)})" for arg in node.args) + ")"
+            case _:
+                return _plain(node, of, {}, "//")
 
     def table_of_facts(self, name: str) -> dict[tuple[Any, ...], int]:
         relation = self.world.relations[name]
@@ -124,7 +200,7 @@ class _Writer:
     # SQL: one choice
 
     def column(self, choice: str, table: str, name: str, alias: str) -> str:
-        found = self.world.tables[table].fields[name]
+        found = self.world.tables["stays" if table == "nights" else table].fields[name]
         if isinstance(found, Derived):
             return self.sql(found.expr, choice, table, alias)
         if isinstance(found, Referenced):
@@ -135,7 +211,7 @@ class _Writer:
         return f"{alias}.{name}"
 
     def sql(self, node: Expr, choice: str, table: str = "", alias: str = "t") -> str:
-        table = table or self.problem.choices[choice]
+        table = table or ("nights" if self.windowed(choice) else self.problem.choices[choice])
 
         def of(part: Expr) -> str:
             return self.sql(part, choice, table, alias)
@@ -170,7 +246,9 @@ class _Writer:
 
     def loops(self, joint: list[Expr]) -> str:
         sign = "-" if self.problem.objective.maximize else ""
-        lines = ["def solve():", " count = better = 0", " best = None"]
+        lines = ["def solve(rows, value):", " count = better = 0", " best = None"]
+        for number, name in enumerate(self.names):
+            lines += [f" rows[{number}] = stays_of_{name}(rows[{number}])"] if self.windowed(name) else []
         checks = {name: [node for node in joint if self.last(node) == name] for name in self.names}
         keys = {name: [node for node in checks[name] if self.is_key(node)] for name in self.names[1:]}
         for number, name in enumerate(self.names[1:], 1):
@@ -215,10 +293,12 @@ class _Writer:
         choices = choices_of(node)
         if len(choices) == 1:  # computed by the query
             (choice,) = choices
-            cell = self.sql(node, choice)
-            if cell not in self.cells[choice]:
-                self.cells[choice].append(cell)
-            return f"{choice}[{self.cells[choice].index(cell)}]"
+            windowed = self.windowed(choice)
+            cell = self.of_stay(node, choice) if windowed else self.sql(node, choice)
+            cells = (self.offers if windowed else self.cells)[choice]
+            if cell not in cells:
+                cells.append(cell)
+            return f"{choice}[{cells.index(cell)}]"
         match node:
             case ex.Literal():
                 return repr(node.value)
@@ -235,7 +315,7 @@ class _Writer:
                 return f"({self.python(node.arg)} is not None)"
             case ex.Compare() if node.type.nullable:
                 sides = (self.python(node.left), self.python(node.right))
-                known = " and ".join(f"{side} is not None" for side in sides)
+                known = " and ".join(f"{side} is not None" for side in sides if not side.isdigit())
                 return f"({known} and {sides[0]} {node.op} {sides[1]})"
             case ex.Not() if node.type.nullable:
                 raise NotImplementedError("not of something unknown")
