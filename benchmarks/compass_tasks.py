@@ -120,7 +120,10 @@ def main() -> int:
     data = open_dataset(options.data)
     database = load(data, data.manifest.sample())
     results: list[dict[str, Any]] = []
-    print(f"{'task':42} {'plans':>8} {'ours ms':>8} {'papers ms':>9} {'ratio':>6} {'ready ms':>8} {'ratio':>6}   " + " ".join(f"{s:>7}" for s in STEPS))
+    print(
+        f"{'task':42} {'plans':>8} {'ours ms':>8} {'papers ms':>9} {'ratio':>6} {'ready ms':>8} {'ratio':>6}   "
+        + " ".join(f"{s:>7}" for s in STEPS)
+    )
     for path in sorted(options.tasks.glob("*.yaml")):
         found = measure(path, data, database, options.repeats)
         if found is None:
@@ -128,7 +131,10 @@ def main() -> int:
         results.append(found)
         steps = " ".join(f"{1e3 * found['steps'][name]:7.3f}" for name in STEPS)
         line = f"{found['task'][:42]:42} {found['plans']:>8,} {1e3 * found['seconds']:8.2f}"
-        print(f"{line} {1e3 * found['papers_seconds']:9.1f} {found['ratio']:6.0f} {1e3 * found['ready_seconds']:8.1f} {found['ready_ratio']:6.1f}   {steps}", flush=True)
+        print(
+            f"{line} {1e3 * found['papers_seconds']:9.1f} {found['ratio']:6.0f} {1e3 * found['ready_seconds']:8.1f} {found['ready_ratio']:6.1f}   {steps}",
+            flush=True,
+        )
     levels = {
         level: round(statistics.median(item["ratio"] for item in results if item["level"] == level), 1)
         for level in sorted({item["level"] for item in results})

@@ -218,7 +218,9 @@ class _Writer:
 
         match node:
             case ex.Literal():
-                return "'" + node.value.replace("'", "''") + "'" if isinstance(node.value, str) else str(int(node.value))
+                return (
+                    "'" + node.value.replace("'", "''") + "'" if isinstance(node.value, str) else str(int(node.value))
+                )
             case ex.Column():
                 return self.column(choice, table, node.column, alias)
             case ex.Member():
@@ -350,4 +352,3 @@ def _plain(node: Expr, of: Callable[[Expr], str], words: dict[str, str], divide:
             return f"({words.get('not', 'not')} {of(node.arg)})"
         case _:
             raise NotImplementedError(type(node).__name__)
-

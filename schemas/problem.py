@@ -13,7 +13,7 @@ from .binding import Scope, bind, bind_condition
 from .errors import ExpressionError, InputError, InputErrors, TaskError, did_you_mean, raise_all
 from .expression import Expr, children, split_and
 from .manifest import ManifestFile
-from .syntax import ExpressionText, parse
+from .syntax import ExpressionText, Syntax, parse
 from .task import TaskFile
 from .units import Type, parse_decimal
 from .world import Derived, World
@@ -182,7 +182,7 @@ def _choices(file: TaskFile, manifest: ManifestFile) -> dict[str, str]:
 
 def _constraint(file: TaskFile, name: str, scope: Scope) -> Constraint:
     text = file.text("constraints", name)
-    return Constraint(name, _condition(text, scope), text)
+    return Constraint(name, _typed(text, scope, bind_condition), text)
 
 
 @lru_cache(64)
@@ -195,23 +195,23 @@ def _scope(world: World, choices: tuple[tuple[str, str], ...]) -> Scope:
     return Scope({name: world.tables[table].types for name, table in choices}, world.parameters, world.signatures())
 
 
-def _condition(text: ExpressionText, scope: Scope) -> Expr:
-    """The typed condition: the same object as long as text and scope are among the last few."""
+def _typed(text: ExpressionText, scope: Scope, binder: Callable[[Syntax, ExpressionText, Scope], Expr]) -> Expr:
+    """The typed expression: the same object as long as text and scope are among the last few."""
     with suppress(ExpressionError):
-        return _known_condition(text.text, scope)
-    return bind_condition(parse(text), text, scope)  # again, for an error that knows the place
+        return _lately_typed(text.text, scope, binder)
+    return binder(parse(text), text, scope)  # again, for an error that knows the place
 
 
 @lru_cache(4096)
-def _known_condition(text: str, scope: Scope) -> Expr:
+def _lately_typed(text: str, scope: Scope, binder: Callable[[Syntax, ExpressionText, Scope], Expr]) -> Expr:
     source = ExpressionText(text)
-    return bind_condition(parse(source), source, scope)
+    return binder(parse(source), source, scope)
 
 
 def _objective(file: TaskFile, scope: Scope) -> Objective:
     sense, _ = file.task.objective
     text = file.text(sense)
-    expr = bind(parse(text), text, scope)
+    expr = _typed(text, scope, bind)
     if expr.type.kind != "number":
         hint = "count(condition, …) counts wishes" if expr.type.kind == "bool" else ""
         raise text.error(f"an objective is a number, this is {expr.type}", expr.span, hint)

@@ -27,8 +27,10 @@ Path = tuple[str, ...]
 Places = NDArray[Any]  # row numbers, in the smallest unsigned type or int32
 Kept = TypeVar("Kept")
 
-_FEW = 4_096  # distinct values up to which a column has a level of its own
+# A column has a level of its own in tables from so many rows on, up to so many distinct values, each so often there.
+_FROM, _FEW, _REPEATED = 4_096, 4_096, 8
 _BYTES = 48 * 2**20
+_ENTRY = 1_500  # bytes, about, that an entry takes beside its arrays
 
 
 @dataclass(slots=True)
@@ -41,14 +43,19 @@ class Recent:
     size: int = 0
 
     def get(
-        self, what: str, first: object, second: object, make: Callable[[], Kept], size: Callable[[Kept], int]
+        self,
+        what: str,
+        first: object,
+        second: object,
+        make: Callable[[], Kept],
+        size: Callable[[Kept], int] | None = None,
     ) -> Kept:
-        """What `make` gives for two objects, from the last time if that is remembered."""
+        """What `make` gives for two objects, from the last time if that is remembered. `size` is its size in bytes."""
         key = what, id(first), id(second)
         entry = self.entries.pop(key, None)
         if entry is None:
             made = make()
-            entry = first, second, made, size(made)
+            entry = first, second, made, _ENTRY + (0 if size is None else size(made))
             self.size += entry[3]
         self.entries[key] = entry
         while self.size > _BYTES:
@@ -113,7 +120,7 @@ class Levels:
 
     def path(self, node: Expr) -> Path | None:
         """The furthest level that decides the expression; None when it reads no column."""
-        return recent(self.dataset).get("path", self, node, lambda: self._path(node), lambda _: 1_500)
+        return recent(self.dataset).get("path", self, node, lambda: self._path(node))
 
     def _path(self, node: Expr) -> Path | None:
         found: Path | None = None
@@ -127,13 +134,13 @@ class Levels:
         """Per row the code of a stored column's value, and per code a row that has it; None when there are many."""
 
         def find() -> tuple[Places, Ints] | None:
-            if self.columns.length < _FEW:
+            if self.columns.length < _FROM:
                 return None
             values = self.columns.stored(name)
             if values.words is None and values.high - values.low > 2**20:
                 return None  # not worth a look: money, mostly
             codes, number = codes_of(values)
-            if number > _FEW or number * 8 > len(codes):
+            if number > _FEW or number * _REPEATED > len(codes):
                 return None
             return codes.astype(np.uint8 if number <= 256 else np.uint16), first_rows(codes, number)
 
@@ -292,4 +299,4 @@ def _references(path: Path) -> Path:
 
 def size_of(values: Values) -> int:
     """About how many bytes the values take."""
-    return 512 + values.data.nbytes + (0 if values.null is None else values.null.nbytes)
+    return values.data.nbytes + (0 if values.null is None else values.null.nbytes)

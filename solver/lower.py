@@ -20,6 +20,7 @@ from ..schemas.expression import Expr, children, choices_of, split_and
 from ..schemas.problem import Constraint, Problem
 from ..schemas.syntax import ExpressionText
 from .coding import coded, first_rows
+from .levels import recent
 from .model import LIMIT, Bools, Choice, Ints, Linear, Link, Model, Row, Table, Term, Threshold
 from .offers import Offers
 from .values import Evaluator, Values, codes_of_tuples, integers, table_columns
@@ -175,12 +176,9 @@ class _Sums:
     reach: int = 0  # no sum of the parts exceeds it, whichever rows of the tables are picked
 
 
-def _added(parts: Sequence[tuple[Expr, int]]) -> Expr:
-    """The sum of parts times factors."""
-    if len(parts) == 1 and parts[0][1] == 1:
-        return parts[0][0]
-    terms = tuple(ex.Scaled(part, factor, part.type, part.span) for part, factor in parts)
-    return ex.Sum(terms, terms[0].type, terms[0].span)
+def _singles(node: ex.Count) -> tuple[ex.Count, ...]:
+    """Counts of one condition each, with the same sum."""
+    return tuple(ex.Count((arg,), node.type, arg.span) for arg in node.args)
 
 
 class Conjunct:
@@ -255,7 +253,7 @@ class Conjunct:
             self._collect(right, -sign, sums)
         columns: dict[int, Ints] = {}
         for choice, parts in sums.parts.items():
-            total = self._evaluate(_added(parts), choice)
+            total = self._total(parts, choice)
             if total.null is not None:
                 self._forbid(choice, total.null)
                 total = replace(total, data=np.where(total.null, 0, total.data))
@@ -272,6 +270,21 @@ class Conjunct:
                 hint="use smaller factors, or a coarser unit",
             )
         return linear
+
+    def _total(self, parts: Sequence[tuple[Expr, int]], choice: int) -> Values:
+        """The sum of parts about a choice, each times its factor."""
+        if len(parts) == 1 and parts[0][1] == 1:
+            return self._evaluate(parts[0][0], choice)
+        known = {id(part): self._evaluate(part, choice) for part, _ in parts}
+        terms = tuple(ex.Scaled(part, factor, part.type, part.span) for part, factor in parts)
+        return self._over(self.lowering.size(choice), known).values(ex.Sum(terms, terms[0].type, terms[0].span))
+
+    def _over(self, size: int, known: Mapping[int, Values]) -> Evaluator:
+        """Evaluates what consists of sub-expressions whose values are known, by identity."""
+        lowering = self.lowering
+        return lowering.evaluator(
+            size, lambda column: known[id(column)], lowering.dataset, lowering.problem.world, self.text, known
+        )
 
     def _collect(self, node: Expr, factor: int, sums: _Sums) -> None:
         """Adds `factor * node` to the sums, splitting it until every part is about one choice."""
@@ -291,9 +304,8 @@ class Conjunct:
         elif isinstance(node, ex.Product) and isinstance(node.left, ex.Literal):
             self._collect(node.right, factor * int(node.left.value), sums)
         elif isinstance(node, ex.Count):
-            for arg in node.args:
-                single = ex.Count((arg,), node.type, arg.span)
-                if len(choices_of(arg)) <= 1:
+            for single in recent(self.lowering.dataset).get("singles", node, None, lambda: _singles(node)):
+                if len(choices_of(single)) <= 1:
                     self._collect(single, factor, sums)
                 else:
                     sums.terms.append(self._term(single, factor, sums))
@@ -377,7 +389,4 @@ class Conjunct:
         for choice, (code, number), grid in zip(choices, codes, grids, strict=True):
             rows = first_rows(code, number)[grid.ravel()]
             at.update((id(leaf), values.take(rows)) for leaf, values in zip(leaves[choice], known[choice], strict=True))
-        evaluator = self.lowering.evaluator(
-            size, lambda column: at[id(column)], self.lowering.dataset, self.lowering.problem.world, self.text, at
-        )
-        return choices, codes, evaluator.values(node)
+        return choices, codes, self._over(size, at).values(node)

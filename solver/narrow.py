@@ -67,7 +67,7 @@ class _Joint:
 
     def size(self) -> int:
         """About how many bytes it takes."""
-        return 1024 + sum(codes.nbytes for codes in self.codes) + (0 if self.allowed is None else self.allowed.nbytes)
+        return sum(codes.nbytes for codes in self.codes) + (0 if self.allowed is None else self.allowed.nbytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class _Narrowing:
             Offers.all(name, table_columns(self.problem.world, self.dataset)[table]).check_unique()
             return True
 
-        recent(self.dataset).get("unique", levels, None, check, lambda _: 64)
+        recent(self.dataset).get("unique", levels, None, check)
 
     def _sort(self, number: int, text: ExpressionText, node: Expr) -> None:
         """Takes note of a conjunct of a constraint where it can be used."""
@@ -260,9 +260,7 @@ class _AtLevels(Lowering):
 
     evaluator = CarefulEvaluator
 
-    def __init__(
-        self, problem: Problem, dataset: Dataset, levels: Sequence[Levels], paths: Mapping[int, Path]
-    ) -> None:
+    def __init__(self, problem: Problem, dataset: Dataset, levels: Sequence[Levels], paths: Mapping[int, Path]) -> None:
         super().__init__(problem, dataset, [])
         self.number = {name: number for number, name in enumerate(problem.choices)}
         self.levels, self.paths = levels, paths
@@ -279,9 +277,7 @@ class _AtRows(Lowering):
 
     evaluator = CarefulEvaluator
 
-    def __init__(
-        self, problem: Problem, dataset: Dataset, offers: list[Offers], levels: Sequence[Levels]
-    ) -> None:
+    def __init__(self, problem: Problem, dataset: Dataset, offers: list[Offers], levels: Sequence[Levels]) -> None:
         super().__init__(problem, dataset, offers)
         self.levels = levels
 
@@ -320,5 +316,4 @@ def _spread(values: Values) -> int:
 def _size(part: _Filter | _Joint | None) -> int:
     if isinstance(part, _Joint):
         return part.size()
-    return 512 + (0 if part is None else part.good.nbytes)
-
+    return 0 if part is None else part.good.nbytes

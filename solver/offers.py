@@ -49,9 +49,7 @@ class Offers:
         return ids
 
     def _texts(self, column: str, rows: Ints) -> list[str | None]:
-        return texts(
-            self.table.taken(column, rows), self.table.world.tables[self.table.table].fields[column].type
-        )
+        return texts(self.table.taken(column, rows), self.table.world.tables[self.table.table].fields[column].type)
 
     def find(self, ids: Iterable[str]) -> Ints:
         """The indices of the offers with these ids, ascending; ids of no offer are left out."""
