@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow.parquet as pq
 from cobench.datasets.opening import Dataset
 from cobench.schemas import expression as ex
-from cobench.schemas.expression import Expr, choices_of, split_and, walk
+from cobench.schemas.expression import Expr, children, choices_of, split_and, walk
 from cobench.schemas.problem import Problem
 from cobench.schemas.units import WEEKDAYS, day_of_month
 from cobench.schemas.world import Derived, Referenced, Stored, World
@@ -113,7 +113,7 @@ class _Writer:
 
     def query(self, choice: str, conditions: list[Expr]) -> str:
         windowed = self.windowed(choice)
-        where = [self.sql(node, choice) for node in conditions if not (windowed and self.is_of_stay(node, choice))]
+        where = [self.sql(node, choice) for node in conditions if not (windowed and self.is_of_stay(node))]
         table = "nights" if windowed else self.problem.choices[choice]
         tables = [f"{table} AS t", *(f"JOIN {join}" for join in self.joins[choice].values())]
         cells = ["t.config", "t.night", "t.night_price", "t.night_available"] if windowed else []
@@ -125,7 +125,7 @@ class _Writer:
         """Whether the rows of a choice are put together from nightly offers."""
         return self.nightly and self.problem.choices[choice] == "stays"
 
-    def is_of_stay(self, node: Expr, choice: str) -> bool:
+    def is_of_stay(self, node: Expr) -> bool:
         """Whether a condition depends on dates and nights of a stay, and not on the room alone."""
         return any(self.stored(part.column) for part in self.expanded(node) if isinstance(part, ex.Column))
 
@@ -143,7 +143,7 @@ class _Writer:
 
     def stays(self, choice: str, conditions: list[Expr]) -> str:
         """A function from nightly offers to stays of one to seven nights that satisfy the conditions."""
-        checks = [self.of_stay(node, choice) for node in conditions if self.is_of_stay(node, choice)]
+        checks = [self.of_stay(node, choice) for node in conditions if self.is_of_stay(node)]
         lines = [
             f"def stays_of_{choice}(rows):",
             " found = []",
@@ -165,7 +165,7 @@ class _Writer:
 
     def of_stay(self, node: Expr, choice: str) -> str:
         """Python for an expression about one stay."""
-        if not self.is_of_stay(node, choice):
+        if not self.is_of_stay(node):
             if isinstance(node, ex.Literal):
                 return repr(node.value)
             cell = self.sql(node, choice)
@@ -288,8 +288,8 @@ class _Writer:
         return len(choices_of(node.left)) == len(choices_of(node.right)) == 1
 
     def side(self, node: Expr, name: str, own: bool) -> Expr:
-        assert isinstance(node, ex.Compare)
-        return node.left if (choices_of(node.left) == {name}) == own else node.right
+        left, right = children(node)
+        return left if (name in choices_of(left)) == own else right
 
     def python(self, node: Expr) -> str:
         choices = choices_of(node)

@@ -166,7 +166,7 @@ class _Certifying:
 
     @cached_property
     def whole(self) -> Lowered:
-        """The problem with every offer: for conflicts, and for the other engines, which share no shortcut of the scan."""
+        """The problem with every offer: for conflicts, and for the other engines, which share no shortcut with the scan."""
         return lower(self.problem, self.data, self.scope.within)
 
     @cached_property

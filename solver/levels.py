@@ -50,7 +50,7 @@ class Recent:
         make: Callable[[], Kept],
         size: Callable[[Kept], int] | None = None,
     ) -> Kept:
-        """What `make` gives for two objects, from the last time if that is remembered. `size` is its size in bytes."""
+        """What `make` gives for two objects, from the last time if that is remembered; `size` tells its bytes."""
         key = what, id(first), id(second)
         entry = self.entries.pop(key, None)
         if entry is None:
@@ -197,7 +197,7 @@ class Levels:
         """The expression at some rows, or all, of a level that decides it."""
         return _AtLevel(self, path, rows, text).values(node)
 
-    def column(self, name: str, path: Path, rows: Places | None, text: ExpressionText) -> Values:
+    def column(self, name: str, path: Path, rows: Places | None) -> Values:
         """A visible column at rows of a level that decides it; all rows if None."""
         end, there, found = self.end(name)
         owner = self._of(end)
@@ -282,7 +282,7 @@ class _AtLevel(CarefulEvaluator):
         return super().values(node) if found is None else found
 
     def _at(self, node: ex.Column) -> Values:
-        return self._levels.column(node.column, self._path, self._rows, self._text)
+        return self._levels.column(node.column, self._path, self._rows)
 
 
 def common(first: Path, second: Path) -> Path:

@@ -8,6 +8,7 @@ involved. What fits none of these is refused with the reason; nothing is approxi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -91,6 +92,7 @@ class Lowering:
         self._columns: dict[tuple[int, str], Values] = {}
 
     def run(self) -> Lowered:
+        """The whole model."""
         for number, constraint in enumerate(self.problem.constraints):
             for conjunct in split_and(constraint.condition):
                 Conjunct(self, number, constraint.text).lower(conjunct)
@@ -150,12 +152,12 @@ class Lowering:
         return len(self.offers[choice].rows)
 
     def reach(self, linear: Linear, most: int) -> int:
-        """What no sum of parts of `linear` may exceed; `most` for all rows of the tables, without the constant."""
-        return linear.reach()
+        """What no sum of parts exceeds; `most` is that for all rows of the tables, by the bounds of their values."""
+        return min(linear.reach(), abs(linear.constant) + most)
 
-    def combinations(self, size: int, values: Mapping[int, Sequence[Values]]) -> int:
-        """How many combinations of the choices' values a table would have; `size` for the rows at hand."""
-        return size
+    def combinations(self, values: Mapping[int, Sequence[Values]], codes: Mapping[int, int]) -> int:
+        """How many combinations a table has of the values of some choices; `codes`: how many each has in the rows."""
+        return math.prod(codes[choice] for choice in values)
 
 
 @dataclass(slots=True)
@@ -190,6 +192,7 @@ class Conjunct:
         self.lowering, self.constraint, self.text, self.known = lowering, constraint, text, known
 
     def lower(self, node: Expr) -> None:
+        """Adds what the conjunct becomes to the model."""
         choices = sorted(self.lowering.number[name] for name in choices_of(node))
         if len(choices) <= 1:  # a conjunct without any choice is a constant; it bears on the first
             choice = choices[0] if choices else 0
@@ -225,7 +228,7 @@ class Conjunct:
         return [leaf for child in children(node) for leaf in self._leaves(child)]
 
     def is_sum(self, node: ex.Compare) -> bool:
-        """Whether the comparison becomes integer rows: it adds up numbers of rows, and is no equation of two choices."""
+        """Whether the comparison becomes integer rows: it adds up numbers, and is no equation of two choices."""
         if node.left.type.kind != "number" or node.op == "!=" or (node.op == "==" and self._sides(node)):
             return False
         return any(self._adds(part) for part in (node.left, node.right))
@@ -382,8 +385,9 @@ class Conjunct:
         known = {choice: [self._evaluate(leaf, choice) for leaf in leaves[choice]] for choice in choices}
         codes = [codes_of_tuples(known[choice], self.lowering.size(choice)) for choice in choices]
         size = int(np.prod([number for _, number in codes], dtype=object))
-        if self.lowering.combinations(size, known) > MAX_TABLE:
-            raise self._refused(node, f"it depends on {size} combinations of values")
+        numbers = {choice: number for choice, (_, number) in zip(choices, codes, strict=True)}
+        if (most := self.lowering.combinations(known, numbers)) > MAX_TABLE:
+            raise self._refused(node, f"it depends on {most} combinations of values")
         grids = np.meshgrid(*(np.arange(number) for _, number in codes), indexing="ij")
         at: dict[int, Values] = {}
         for choice, (code, number), grid in zip(choices, codes, grids, strict=True):

@@ -2,7 +2,8 @@
 
 A condition about one choice is decided per row of the table that its columns come from, or per distinct value of a
 column; so are equations and relations between two choices. What is left of these few rows says which offers are looked
-at. Then the offers' own conditions, and everything else, are lowered as usual. Semi-joins as of Bernstein and Chiu (1981).
+at. Then the offers' own conditions, and everything else, are lowered as usual. Semi-joins as
+of Bernstein and Chiu (1981).
 """
 
 from __future__ import annotations
@@ -58,12 +59,16 @@ class _Joint:
     numbers: tuple[int, ...]
     allowed: Bools | None
 
+    @property
+    def joins(self) -> bool:
+        """Whether it serves as a semi-join."""
+        return len(self.choices) == 2 and (self.allowed is None or self.allowed.size <= _MARKS)
+
     def partners(self, side: int, present: Bools) -> Bools:
         """Of a condition on two choices: which codes of the other side fit some of the present codes of one side."""
         if self.allowed is None:
             return present
-        fitting: Bools = (self.allowed if side == 0 else self.allowed.T)[present].any(axis=0)
-        return fitting
+        return np.logical_or.reduce((self.allowed if side == 0 else self.allowed.T)[present], axis=0)
 
     def size(self) -> int:
         """About how many bytes it takes."""
@@ -108,9 +113,6 @@ class _Sieve:
         for path, good in self.good.items():
             if path[: len(start)] != start:  # what is beyond the start is settled there
                 rows = rows[good[self.levels.places(path)[rows]]]
-        for node, text in self.later:
-            if len(rows):
-                rows = rows[self.levels.at(node, (), rows, text).true()]
         return rows
 
     def settle(self) -> None:
@@ -141,7 +143,7 @@ class _Narrowing:
         nothing = np.zeros(0, np.int64)
         found: list[Ints] = [nothing] * len(self.sieves)
         for number in sorted(range(len(self.sieves)), key=lambda number: self.sieves[number].estimate()[0]):
-            found[number] = self._settled(number) if self.possible else nothing
+            found[number] = self._settled(number)
             self.possible = self.possible and len(found[number]) > 0
         if not self.possible:
             found = [nothing] * len(self.sieves)
@@ -202,7 +204,7 @@ class _Narrowing:
         for _ in range(_ROUNDS):
             learnt = False
             for _, joint in self.joints:
-                if len(joint.choices) == 2 and (joint.allowed is None or joint.allowed.size <= _MARKS):
+                if joint.joins:
                     for side in (0, 1):
                         good = self.sieves[joint.choices[side]].good.get(joint.paths[side])
                         if good is not None:
@@ -227,12 +229,13 @@ class _Narrowing:
         if table.require is not None and table.require_text is not None:
             sieve.later.append((table.require, table.require_text))
         sieve.settle()
-        rows = sieve.rows()
+        rows = sieve.rows() if self.possible else np.zeros(0, np.int64)
+        for node, text in sieve.later:  # also of no rows: what cannot be evaluated is refused
+            rows = rows[sieve.levels.at(node, (), rows, text).true()]
         for _, joint in self.joints:
-            if number in joint.choices and len(joint.choices) == 2:
-                if joint.allowed is None or joint.allowed.size <= _MARKS:
-                    side = joint.choices.index(number)
-                    self._restrict(joint, side, joint.codes[side][sieve.levels.places(joint.paths[side])[rows]])
+            if number in joint.choices and joint.joins:
+                side = joint.choices.index(number)
+                self._restrict(joint, side, joint.codes[side][sieve.levels.places(joint.paths[side])[rows]])
         return rows
 
     def _lowered(self, found: list[Ints]) -> Lowered:
@@ -287,9 +290,10 @@ class _AtRows(Lowering):
     def reach(self, linear: Linear, most: int) -> int:
         return abs(linear.constant) + most
 
-    def combinations(self, size: int, values: Mapping[int, Sequence[Values]]) -> int:
+    def combinations(self, values: Mapping[int, Sequence[Values]], codes: Mapping[int, int]) -> int:
         return math.prod(
-            min(math.prod(map(_spread, parts)), self.offers[choice].table.length) for choice, parts in values.items()
+            max(codes[choice], min(math.prod(map(_spread, parts)), self.offers[choice].table.length))
+            for choice, parts in values.items()
         )
 
     def finish(self) -> Lowered:

@@ -109,7 +109,7 @@ class TableColumns:
             case Referenced():
                 return self._tables[field_.table].column(field_.column).take(self.referred(field_.via))
 
-    def taken(self, name: str, rows: Ints) -> Values:
+    def taken(self, name: str, rows: NDArray[np.integer[Any]]) -> Values:
         """A visible column at some rows of the table, computed for these alone unless all of it is there."""
         if name in self._done:
             return self._done[name].take(rows)
