@@ -159,14 +159,18 @@ class _Certifying:
 
     def __init__(self, problem: Problem, data: Dataset, scope: Scope, limits: Limits, started: float) -> None:
         self.problem, self.data, self.limits, self.started = problem, data, limits, started
-        self.scope = scope if scope.within is None else _written(scope, lower(problem, data, scope.within))
-        self.lowered = feasible(problem, data, scope.within)
+        self.scope = scope
+        if scope.within is None:
+            self.lowered = feasible(problem, data)
+        else:
+            self.scope = _written(scope, self.whole)
+            self.lowered = Lowered(self.whole.model.kept(range(len(self.whole.model.names))), self.whole.offers)
         self.model = self.lowered.model
         self.sign = -1 if self.model.maximize else 1
 
     @cached_property
     def whole(self) -> Lowered:
-        """The problem with every offer: for conflicts, and for the other engines, which share no shortcut with the scan."""
+        """The problem with every offer: for conflicts, and for other engines, which share no shortcut with the scan."""
         return lower(self.problem, self.data, self.scope.within)
 
     @cached_property

@@ -71,7 +71,7 @@ def recent(dataset: Dataset) -> Recent:
 
 @dataclass(slots=True, eq=False)
 class Levels:
-    """The levels of one table. Bounds of values are those of whole tables, so they hold whichever rows are asked for."""
+    """The levels of one table. Bounds of values are those of whole tables, so they hold for any rows asked for."""
 
     columns: TableColumns
     _tables: dict[str, Levels]
@@ -170,24 +170,30 @@ class Levels:
             ("sizes", self.columns.table, path), lambda: np.bincount(self.places(path), minlength=self.number(path))
         )
 
+    def is_ascending(self, path: Path) -> bool:
+        """Whether the table's rows are in the order of the level."""
+
+        def look() -> bool:
+            places = self.places(path)
+            return bool((places[1:] >= places[:-1]).all())
+
+        return self.dataset.once(("ascending", self.columns.table, path), look)
+
     def below(self, path: Path, good: NDArray[np.bool_]) -> Ints:
         """The rows of the table that lead to good rows of the level, ascending. Time: O(those rows)."""
-        sizes = self.sizes(path)
-
-        def ordered() -> tuple[Ints, Places | None]:
-            places = self.places(path)
-            starts = np.cumsum(sizes) - sizes
-            if (places[1:] >= places[:-1]).all():
-                return starts, None
-            return starts, np.argsort(places, kind="stable").astype(np.int32)
-
-        starts, order = self.dataset.once(("order", self.columns.table, path), ordered)
+        sizes, table = self.sizes(path), self.columns.table
+        starts = self.dataset.once(("starts", table, path), lambda: np.cumsum(sizes) - sizes)
         wanted = np.flatnonzero(good)
         lengths = sizes[wanted]
         before = np.cumsum(lengths) - lengths
         rows = np.repeat(starts[wanted] - before, lengths)
         rows += np.arange(len(rows))
-        return rows if order is None else np.sort(order[rows]).astype(np.int64)
+        if self.is_ascending(path):
+            return rows
+        order = self.dataset.once(
+            ("order", table, path), lambda: np.argsort(self.places(path), kind="stable").astype(np.int32)
+        )
+        return np.sort(order[rows]).astype(np.int64)
 
     def whole(self, node: Expr, path: Path, text: ExpressionText) -> Values:
         """The expression over all rows of `path`, which is its own: computed once, as long as it is remembered."""

@@ -27,6 +27,7 @@ from .offers import Offers
 from .values import Evaluator, Values, codes_of_tuples, integers, table_columns
 
 MAX_TABLE = 2**22
+Cells = tuple[tuple[int, ...], list[tuple[Ints, int]], Values]  # choices, codes and their numbers, a value per cell
 # `left op right` as rows `sign * (left - right) + strict <= 0`
 _AT_MOST_ZERO = {"<": ((1, 1),), "<=": ((1, 0),), ">": ((-1, 1),), ">=": ((-1, 0),), "==": ((1, 0), (-1, 0))}
 
@@ -151,6 +152,10 @@ class Lowering:
         """The number of rows that expressions about a choice are evaluated over."""
         return len(self.offers[choice].rows)
 
+    def cells(self, node: Expr, text: ExpressionText) -> Cells | None:  # noqa: ARG002
+        """What `Conjunct.over_codes` gives, if that is known already."""
+        return None
+
     def reach(self, linear: Linear, most: int) -> int:
         """What no sum of parts exceeds; `most` is that for all rows of the tables, by the bounds of their values."""
         return min(linear.reach(), abs(linear.constant) + most)
@@ -176,11 +181,6 @@ class _Sums:
     terms: list[Term] = field(default_factory=list[Term])
     constant: int = 0
     reach: int = 0  # no sum of the parts exceeds it, whichever rows of the tables are picked
-
-
-def _singles(node: ex.Count) -> tuple[ex.Count, ...]:
-    """Counts of one condition each, with the same sum."""
-    return tuple(ex.Count((arg,), node.type, arg.span) for arg in node.args)
 
 
 class Conjunct:
@@ -307,7 +307,10 @@ class Conjunct:
         elif isinstance(node, ex.Product) and isinstance(node.left, ex.Literal):
             self._collect(node.right, factor * int(node.left.value), sums)
         elif isinstance(node, ex.Count):
-            for single in recent(self.lowering.dataset).get("singles", node, None, lambda: _singles(node)):
+            counts = recent(self.lowering.dataset).get(  # the same ones again, so that what is known of them is found
+                "counts", node, None, lambda: tuple(ex.Count((arg,), node.type, arg.span) for arg in node.args)
+            )
+            for single in counts:
                 if len(choices_of(single)) <= 1:
                     self._collect(single, factor, sums)
                 else:
@@ -326,7 +329,7 @@ class Conjunct:
 
     def _term(self, node: Expr, factor: int, sums: _Sums) -> Term:
         """A number that depends on few distinct values of several choices; combinations without one are forbidden."""
-        choices, codes, values = self._over_codes(node)
+        choices, codes, values = self.lowering.cells(node, self.text) or self.over_codes(node)
         sums.reach += max(abs(values.low), abs(values.high)) * abs(factor)
         if values.null is not None:
             allowed = ~values.null.reshape([number for _, number in codes])
@@ -368,7 +371,7 @@ class Conjunct:
         unequal = isinstance(node, ex.Compare) and node.op == "!="
         if numbers and not unequal:
             raise self._refused(node, "a comparison of sums stands under or, not or another function")
-        choices, codes, values = self._over_codes(node)
+        choices, codes, values = self.lowering.cells(node, self.text) or self.over_codes(node)
         allowed = values.true().reshape([number for _, number in codes])
         if self.constraint is not None:
             self.lowering.tables.append(Table(self.constraint, choices, tuple(code for code, _ in codes), allowed))
@@ -376,7 +379,7 @@ class Conjunct:
     def _is_argument(self, node: Expr, leaf: Expr) -> bool:
         return any(leaf in part.args for part in ex.walk(node) if isinstance(part, ex.Relation))
 
-    def _over_codes(self, node: Expr) -> tuple[tuple[int, ...], list[tuple[Ints, int]], Values]:
+    def over_codes(self, node: Expr) -> Cells:
         """Choices, their codes and code numbers, and the node's value for every combination of codes (row-major)."""
         leaves: dict[int, list[Expr]] = {}
         for leaf in self._leaves(node):

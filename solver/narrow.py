@@ -20,14 +20,15 @@ from ..schemas.errors import InputError
 from ..schemas.expression import Expr, choices_of, split_and, walk
 from ..schemas.problem import Problem
 from ..schemas.syntax import ExpressionText
-from .levels import CarefulEvaluator, Levels, Path, common, levels_of, recent
-from .lower import Conjunct, Lowered, Lowering, lower
+from .levels import CarefulEvaluator, Levels, Path, common, levels_of, recent, size_of
+from .lower import Cells, Conjunct, Lowered, Lowering, lower
 from .model import Bools, Choice, Ints, Linear, Link, Model, Table
 from .offers import Offers
 from .values import Values, table_columns
 
 _MARKS = 2**16  # combinations of codes up to which a table serves as a semi-join
 _ROUNDS = 3
+_SCATTERED = 8  # how much longer it takes to fetch and sort a row than one of a range
 
 
 def feasible(problem: Problem, dataset: Dataset, within: Mapping[str, Sequence[str]] | None = None) -> Lowered:
@@ -99,20 +100,26 @@ class _Sieve:
         self.good[path] = after
         return int(np.count_nonzero(after)) < (len(good) if before is None else int(np.count_nonzero(before)))
 
-    def estimate(self) -> tuple[int, Path]:
-        """At most how many rows are left, and the level that says so."""
-        best = self.levels.columns.length, ()
-        for path, good in self.good.items():
-            best = min(best, (int(self.levels.sizes(path)[good].sum()), path))
-        return best
+    def sizes(self) -> list[tuple[int, Path]]:
+        """Per level that something is known of how many rows of the table lead to its good ones, fewest first."""
+        return sorted((int(self.levels.sizes(path)[good].sum()), path) for path, good in self.good.items())
+
+    def estimate(self) -> int:
+        """At most how many rows are left."""
+        return min((size for size, _ in self.sizes()), default=self.levels.columns.length)
 
     def rows(self) -> Ints:
         """The rows that may be in a plan, ascending."""
-        _, start = self.estimate()
+        sizes, start = self.sizes(), ()
+        least = self.levels.columns.length
+        for size, path in sizes:
+            cost = size if self.levels.is_ascending(path) else _SCATTERED * size
+            if cost < least:
+                least, start = cost, path
         rows = self.levels.below(start, self.good[start]) if start else np.arange(self.levels.columns.length)
-        for path, good in self.good.items():
-            if path[: len(start)] != start:  # what is beyond the start is settled there
-                rows = rows[good[self.levels.places(path)[rows]]]
+        for _, path in sizes:
+            if not start or path[: len(start)] != start:  # what is beyond the start is settled there
+                rows = rows[self.good[path][self.levels.places(path)[rows]]]
         return rows
 
     def settle(self) -> None:
@@ -142,7 +149,7 @@ class _Narrowing:
         self._join()
         nothing = np.zeros(0, np.int64)
         found: list[Ints] = [nothing] * len(self.sieves)
-        for number in sorted(range(len(self.sieves)), key=lambda number: self.sieves[number].estimate()[0]):
+        for number in sorted(range(len(self.sieves)), key=lambda number: self.sieves[number].estimate()):
             found[number] = self._settled(number)
             self.possible = self.possible and len(found[number]) > 0
         if not self.possible:
@@ -179,13 +186,9 @@ class _Narrowing:
             path = self.sieves[choice].levels.path(node) or ()
             good = self.sieves[choice].levels.whole(node, path, text).true() if path else np.zeros(0, np.bool_)
             return _Filter(choice, path, good)
-        paths: dict[int, Path] = {}
-        for part in walk(node):
-            if isinstance(part, ex.Column):
-                choice = self.number[part.choice]
-                path = self.sieves[choice].levels.column_path(part.column)
-                paths[choice] = common(paths[choice], path) if choice in paths else path
-        ground = _AtLevels(self.problem, self.dataset, [sieve.levels for sieve in self.sieves], paths)
+        levels = [sieve.levels for sieve in self.sieves]
+        paths = _paths(node, self.number, levels)
+        ground = _AtLevels(self.problem, self.dataset, levels, paths)
         conjunct = Conjunct(ground, 0, text)
         if not all(paths.values()) or (isinstance(node, ex.Compare) and conjunct.is_sum(node)):
             return None
@@ -242,7 +245,7 @@ class _Narrowing:
         columns = [sieve.levels.columns for sieve in self.sieves]
         names = zip(self.problem.choices, columns, found, strict=True)
         offers = [Offers(name, table, rows) for name, table, rows in names]
-        ground = _AtRows(self.problem, self.dataset, offers, [sieve.levels for sieve in self.sieves])
+        ground = _AtRows(self.problem, self.dataset, offers, self.every)
         for number, joint in self.joints:
             places = (
                 self.sieves[choice].levels.places(path)[found[choice]]
@@ -256,6 +259,17 @@ class _Narrowing:
         for number, text, node in self.rest:
             Conjunct(ground, number, text).lower(node)
         return ground.finish()
+
+
+def _paths(node: Expr, number: Mapping[str, int], levels: Sequence[Levels]) -> dict[int, Path]:
+    """For each choice that an expression is about the level that decides its part."""
+    paths: dict[int, Path] = {}
+    for part in walk(node):
+        if isinstance(part, ex.Column):
+            choice = number[part.choice]
+            path = levels[choice].column_path(part.column)
+            paths[choice] = common(paths[choice], path) if choice in paths else path
+    return paths
 
 
 class _AtLevels(Lowering):
@@ -280,12 +294,27 @@ class _AtRows(Lowering):
 
     evaluator = CarefulEvaluator
 
-    def __init__(self, problem: Problem, dataset: Dataset, offers: list[Offers], levels: Sequence[Levels]) -> None:
+    def __init__(self, problem: Problem, dataset: Dataset, offers: list[Offers], every: Mapping[str, Levels]) -> None:
         super().__init__(problem, dataset, offers)
-        self.levels = levels
+        self.every, self.levels = every, [every[table] for table in problem.choices.values()]
 
     def evaluate(self, node: Expr, choice: int, text: ExpressionText) -> Values:
         return self.levels[choice].at(node, (), self.offers[choice].rows, text)
+
+    def cells(self, node: Expr, text: ExpressionText) -> Cells | None:
+        def make() -> tuple[dict[int, Path], Cells] | None:
+            paths = _paths(node, self.number, self.levels)
+            if not all(paths.values()):
+                return None
+            ground = _AtLevels(self.problem, self.dataset, self.levels, paths)
+            return paths, Conjunct(ground, None, text).over_codes(node)
+
+        found = recent(self.dataset).get("cells", self.every, node, make, _cells_size)
+        if found is None:
+            return None
+        paths, (choices, codes, values) = found
+        rows = (self.levels[choice].places(paths[choice])[self.offers[choice].rows] for choice in choices)
+        return choices, [(code[at], number) for (code, number), at in zip(codes, rows, strict=True)], values
 
     def reach(self, linear: Linear, most: int) -> int:
         return abs(linear.constant) + most
@@ -315,6 +344,13 @@ def _spread(values: Values) -> int:
     if values.words is not None:
         return len(values.words) + 1
     return 3 if values.data.dtype == np.bool_ else values.high - values.low + 2
+
+
+def _cells_size(found: tuple[dict[int, Path], Cells] | None) -> int:
+    if found is None:
+        return 0
+    _, (_, codes, values) = found
+    return size_of(values) + sum(code.nbytes for code, _ in codes)
 
 
 def _size(part: _Filter | _Joint | None) -> int:
