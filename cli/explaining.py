@@ -191,7 +191,7 @@ def _task(
         from ..solver.certify import certify_problem
 
         shown.begin("certifying")
-        certified = certify_problem(problem, dataset, Scope(), limits.left(started), "scan")
+        certified = certify_problem(problem, dataset, Scope(), limits.left(started), "scan", survivors=True)
         certificate, survivors = certified.certificate, certified.survivors
         claim = certificate.claims.conflicts
     shown.stop()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
 
 from ..schemas import expression as ex
 from ..schemas.errors import ManifestError, TableError, Where, did_you_mean, raise_all
@@ -13,6 +14,7 @@ from ..schemas.world import Derived, Referenced, Stored, Table, World
 from .table import OfferTable, read_table, row_of
 
 MANIFEST = "dataset.yaml"
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,17 @@ class Dataset:
     _opened: dict[tuple[str, str], OfferTable] = field(
         default_factory=dict[tuple[str, str], OfferTable], init=False, repr=False, compare=False
     )
+    _made: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any], init=False, repr=False, compare=False)
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """What `make` gives, made once and kept as long as the dataset is open.
+
+        For what follows from stored columns alone, such as an index: so many keys, and so much memory, as columns.
+        """
+        if key not in self._made:
+            self._made[key] = make()
+        found: Made = self._made[key]
+        return found
 
     def table(self, world: World, name: str) -> OfferTable:
         """A table of the dataset, all its references (which are opened too) leading somewhere.

@@ -25,7 +25,7 @@ class Signature:
     result: Type
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Scope:
     """The names an expression may use: columns per choice (bare columns under ""), parameter values, relations."""
 

@@ -57,7 +57,7 @@ def narrow(value: int | str) -> int:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, bool | str) or value is None:
+    if type(value) is str or isinstance(value, bool | str) or value is None:
         return value
     if isinstance(value, int):
         return wide(value)

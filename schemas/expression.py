@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from typing import get_args
 
 from .syntax import Span
 from .units import Type
@@ -203,14 +204,21 @@ Expr = (
 )  # fmt: skip
 
 
+# Per class the fields that hold sub-expressions, one or several.
+_NESTED: dict[type, tuple[str, ...]] = {
+    kind: tuple(field.name for field in fields(kind) if field.type in ("Expr", "tuple[Expr, ...]"))
+    for kind in get_args(Expr)
+}
+
+
 def children(node: Expr) -> Iterator[Expr]:
     """The direct sub-expressions of a node, in the order of the text."""
-    for field in fields(node):
-        value = getattr(node, field.name)
-        if isinstance(value, Expr):
+    for name in _NESTED[type(node)]:
+        value = getattr(node, name)
+        if isinstance(value, tuple):
+            yield from value
+        else:
             yield value
-        elif isinstance(value, tuple):
-            yield from (item for item in value if isinstance(item, Expr))
 
 
 def walk(node: Expr) -> Iterator[Expr]:
@@ -222,7 +230,15 @@ def walk(node: Expr) -> Iterator[Expr]:
 
 def choices_of(node: Expr) -> frozenset[str]:
     """The names of the choices whose columns the expression reads."""
-    return frozenset(part.choice for part in walk(node) if isinstance(part, Column))
+    found: set[str] = set()
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Column):
+            found.add(part.choice)
+        else:
+            waiting.extend(children(part))
+    return frozenset(found)
 
 
 def split_and(node: Expr) -> Iterator[Expr]:

@@ -120,9 +120,9 @@ class Manifest(Written):
     relations: dict[Name, RelationSpec] = {}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ManifestFile:
-    """A manifest with the source that gives its errors a place."""
+    """A manifest with the source that gives its errors a place. Equal only to itself."""
 
     manifest: Manifest
     source: Source

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from . import expression as ex
 from .binding import Scope, bind, bind_condition
-from .errors import InputError, InputErrors, TaskError, did_you_mean, raise_all
+from .errors import ExpressionError, InputError, InputErrors, TaskError, did_you_mean, raise_all
 from .expression import Expr, children, split_and
 from .manifest import ManifestFile
-from .syntax import ExpressionText, parse
+from .syntax import ExpressionText, Syntax, parse
 from .task import TaskFile
 from .units import Type, parse_decimal
 from .world import Derived, World
@@ -112,8 +114,8 @@ def pose(file: TaskFile, manifest: ManifestFile) -> Problem:
     raise_all(faults)
     if parameters is None or choices is None:
         raise TaskError("the task cannot be posed")  # not reached: a fault was raised
-    world = manifest.bind(parameters)
-    scope = Scope({name: world.tables[table].types for name, table in choices.items()}, parameters, world.signatures())
+    world = _world(manifest, tuple(sorted(parameters.items(), key=lambda item: item[0])))
+    scope = _scope(world, tuple(choices.items()))
     constraints = [attempt(lambda name=name: _constraint(file, name, scope)) for name in file.task.constraints]
     objective = attempt(lambda: _objective(file, scope))
     raise_all(faults)
@@ -180,13 +182,36 @@ def _choices(file: TaskFile, manifest: ManifestFile) -> dict[str, str]:
 
 def _constraint(file: TaskFile, name: str, scope: Scope) -> Constraint:
     text = file.text("constraints", name)
-    return Constraint(name, bind_condition(parse(text), text, scope), text)
+    return Constraint(name, _typed(text, scope, bind_condition), text)
+
+
+@lru_cache(64)
+def _world(manifest: ManifestFile, parameters: tuple[tuple[str, ex.Literal], ...]) -> World:
+    return manifest.bind(dict(parameters))
+
+
+@lru_cache(256)
+def _scope(world: World, choices: tuple[tuple[str, str], ...]) -> Scope:
+    return Scope({name: world.tables[table].types for name, table in choices}, world.parameters, world.signatures())
+
+
+def _typed(text: ExpressionText, scope: Scope, binder: Callable[[Syntax, ExpressionText, Scope], Expr]) -> Expr:
+    """The typed expression: the same object as long as text and scope are among the last few."""
+    with suppress(ExpressionError):
+        return _lately_typed(text.text, scope, binder)
+    return binder(parse(text), text, scope)  # again, for an error that knows the place
+
+
+@lru_cache(4096)
+def _lately_typed(text: str, scope: Scope, binder: Callable[[Syntax, ExpressionText, Scope], Expr]) -> Expr:
+    source = ExpressionText(text)
+    return binder(parse(source), source, scope)
 
 
 def _objective(file: TaskFile, scope: Scope) -> Objective:
     sense, _ = file.task.objective
     text = file.text(sense)
-    expr = bind(parse(text), text, scope)
+    expr = _typed(text, scope, bind)
     if expr.type.kind != "number":
         hint = "count(condition, …) counts wishes" if expr.type.kind == "bool" else ""
         raise text.error(f"an objective is a number, this is {expr.type}", expr.span, hint)
@@ -232,13 +257,20 @@ def structure(node: Expr) -> tuple[Any, ...]:
 
 def _unguarded(problem: Problem) -> Iterator[InputError]:
     """Nullable parts of the objective that no constraint forces to be known."""
+    loose = [
+        part
+        for part in _strict(problem.objective.expr)
+        if isinstance(part, ex.Column | ex.Relation) and part.type.nullable
+    ]
+    if not loose:
+        return
     atoms = [atom for item in problem.constraints for atom in split_and(item.condition)]
     # A conjunct must be true. Then `known(x)` says that x is known, and any other is known with its parts.
     surely = [part for atom in atoms for part in _strict(atom.arg if isinstance(atom, ex.Known) else atom)]
     guarded = {structure(part) for part in surely}
     text = problem.objective.text
-    for part in _strict(problem.objective.expr):
-        if isinstance(part, ex.Column | ex.Relation) and part.type.nullable and structure(part) not in guarded:
+    for part in loose:
+        if structure(part) not in guarded:
             shown = text.text[part.span.start : part.span.end]
             hint = f"add a constraint: known({shown})"
             yield text.error(f"'{shown}' may be unknown, so the objective might have no value", part.span, hint)

@@ -17,7 +17,9 @@ import ast
 import io
 import re
 import tokenize
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NoReturn
 
 from .errors import ExpressionError, Where
@@ -102,7 +104,18 @@ class ExpressionText:
 
 
 def parse(source: ExpressionText) -> Syntax:
-    """The tree of an expression; raises ExpressionError with the place and a hint."""
+    """The tree of an expression; raises ExpressionError with the place and a hint. Texts read lately are known."""
+    with suppress(ExpressionError):
+        return _tree(source.text)
+    return _read(source)  # again, for an error that knows the place
+
+
+@lru_cache(1024)
+def _tree(text: str) -> Syntax:
+    return _read(ExpressionText(text))
+
+
+def _read(source: ExpressionText) -> Syntax:
     _scan(source)
     try:
         body = ast.parse(source.text, mode="eval").body

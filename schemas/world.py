@@ -86,9 +86,9 @@ class RelationTable:
         return Signature(tuple(self.columns[arg] for arg in self.args), result)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class World:
-    """A manifest with its parameters bound: what expressions of one task may refer to."""
+    """A manifest with its parameters bound: what expressions of one task may refer to. Equal only to itself."""
 
     tables: Mapping[str, Table]
     relations: Mapping[str, RelationTable]

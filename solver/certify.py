@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -46,6 +47,7 @@ from . import conflicts, scan
 from .isolate import ENGINES, Answer, Running
 from .lower import Lowered, lower
 from .model import Model
+from .narrow import feasible
 from .outcome import Limits, Outcome, Reason, Status
 from .reduce import reduced
 from .scan import Survey
@@ -68,7 +70,7 @@ class Survivors:
 
 @dataclass(frozen=True, slots=True)
 class Certified:
-    """A certificate, how many rows survive its constraints, and what each engine answered."""
+    """A certificate, how many rows survive its constraints if that was asked for, and what each engine answered."""
 
     certificate: Certificate
     survivors: tuple[Survivors, ...]
@@ -101,16 +103,22 @@ def certify(
     return certify_problem(problem, data, scope, limits or Limits(), engines).certificate
 
 
-def certify_problem(problem: Problem, data: Dataset, scope: Scope, limits: Limits, engines: Engines) -> Certified:
-    """The certificate of a posed problem under a scope, and what is worth telling beside it."""
+def certify_problem(
+    problem: Problem, data: Dataset, scope: Scope, limits: Limits, engines: Engines, *, survivors: bool = False
+) -> Certified:
+    """The certificate of a posed problem under a scope, and what is worth telling beside it.
+
+    `survivors` are counted when asked for: that takes time linear in the tables, which most tasks do not need.
+    """
     started = time.monotonic()
-    survivors: tuple[Survivors, ...] = ()
+    counted: tuple[Survivors, ...] = ()
     answers: tuple[Answer, ...] = ()
     try:
-        lowered = lower(problem, data, scope.within)
-        scope = _written(scope, lowered)
-        survivors = survivors_of(lowered)
-        claims, answers = _Certifying(problem, lowered, limits, started).run(engines)
+        certifying = _Certifying(problem, data, scope, limits, started)
+        scope = certifying.scope
+        if survivors:
+            counted = survivors_of(certifying.whole)
+        claims, answers = certifying.run(engines)
     except MemoryError:
         claims = Claims(status=StatusClaim(value="unknown", grade=Grade.CLAIMED, reason=Reason.MEMORY))
         outcome = Outcome(Status.UNKNOWN, reason=Reason.MEMORY)
@@ -134,7 +142,7 @@ def certify_problem(problem: Problem, data: Dataset, scope: Scope, limits: Limit
         evidence=tuple(_evidence(answer, problem, claims, limits) for answer in answers),
         digest="",
     )
-    return Certified(certificate.sealed(), survivors, answers)
+    return Certified(certificate.sealed(), counted, answers)
 
 
 def _written(scope: Scope, lowered: Lowered) -> Scope:
@@ -149,11 +157,29 @@ def _written(scope: Scope, lowered: Lowered) -> Scope:
 class _Certifying:
     """Asks the engines about one lowered problem, and puts what they say in the task's own terms."""
 
-    def __init__(self, problem: Problem, lowered: Lowered, limits: Limits, started: float) -> None:
-        self.problem, self.lowered, self.limits, self.started = problem, lowered, limits, started
-        self.model = lowered.model.kept(range(len(lowered.model.names)))
-        self.small = self.model  # for the other engines: without the rows that no best plan needs
+    def __init__(self, problem: Problem, data: Dataset, scope: Scope, limits: Limits, started: float) -> None:
+        self.problem, self.data, self.limits, self.started = problem, data, limits, started
+        self.scope = scope
+        if scope.within is None:
+            self.lowered = feasible(problem, data)
+        else:
+            self.scope = _written(scope, self.whole)
+            self.lowered = Lowered(self.whole.model.kept(range(len(self.whole.model.names))), self.whole.offers)
+        self.model = self.lowered.model
         self.sign = -1 if self.model.maximize else 1
+
+    @cached_property
+    def whole(self) -> Lowered:
+        """The problem with every offer: for conflicts, and for other engines, which share no shortcut with the scan."""
+        return lower(self.problem, self.data, self.scope.within)
+
+    @cached_property
+    def small(self) -> Model:
+        """For the other engines: without the rows that no best plan needs."""
+        model = self.whole.model.kept(range(len(self.whole.model.names)))
+        if sum(len(choice) for choice in model.choices) > WHOLE:
+            return reduced(model, self.whole.ranks)
+        return model
 
     def left(self) -> Limits:
         """What is left of the limits."""
@@ -164,8 +190,6 @@ class _Certifying:
         running: list[Running] = []
         try:
             if engines == "all":
-                if sum(len(choice) for choice in self.model.choices) > WHOLE:
-                    self.small = reduced(self.model, self.lowered.ranks)
                 running.extend(Running(engine, self.small, self.left()) for engine in ENGINES)
             began = time.monotonic()
             found = scan.survey(self.model, self.left())
@@ -221,7 +245,7 @@ class _Certifying:
         for answer in answers:
             outcome = answer.outcome
             if outcome.status is Status.OPTIMAL:
-                plan = Plan.of(self.lowered.ids(self.small, outcome.plan))
+                plan = Plan.of(self.whole.ids(self.small, outcome.plan))
                 incumbent = self._incumbent(outcome.best, plan, outcome.best)
                 status = StatusClaim(value="solvable", grade=Grade.CLAIMED)
                 most = claims.count.at_most if claims.count is not None else 1
@@ -248,7 +272,7 @@ class _Certifying:
 
     def _conflicts(self) -> ConflictsClaim:
         """Why there is no plan, and the least that would help."""
-        model = self.lowered.model
+        model = self.whole.model
         explanation = conflicts.explain(model, self.left())
         names = [model.names[number] for number in range(len(model.names))]
         corrections: list[CorrectionClaim] = []
@@ -257,7 +281,7 @@ class _Certifying:
             rest = conflicts.without(model, item)
             found = scan.survey(rest, self.left())
             picked = (
-                _canonical(self.lowered, rest, found, self.left()) if found.outcome.status is Status.OPTIMAL else None
+                _canonical(self.whole, rest, found, self.left()) if found.outcome.status is Status.OPTIMAL else None
             )
             if picked is None:  # a limit: the correction is left out, and the list is no longer complete
                 complete = False

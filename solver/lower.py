@@ -8,8 +8,9 @@ involved. What fits none of these is refused with the reason; nothing is approxi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -20,11 +21,13 @@ from ..schemas.expression import Expr, children, choices_of, split_and
 from ..schemas.problem import Constraint, Problem
 from ..schemas.syntax import ExpressionText
 from .coding import coded, first_rows
+from .levels import recent
 from .model import LIMIT, Bools, Choice, Ints, Linear, Link, Model, Row, Table, Term, Threshold
 from .offers import Offers
-from .values import Evaluator, TableColumns, Values, codes_of_tuples, integers, table_columns
+from .values import Evaluator, Values, codes_of_tuples, integers, table_columns
 
 MAX_TABLE = 2**22
+Cells = tuple[tuple[int, ...], list[tuple[Ints, int]], Values]  # choices, codes and their numbers, a value per cell
 # `left op right` as rows `sign * (left - right) + strict <= 0`
 _AT_MOST_ZERO = {"<": ((1, 1),), "<=": ((1, 0),), ">": ((-1, 1),), ">=": ((-1, 0),), "==": ((1, 0), (-1, 0))}
 
@@ -63,7 +66,7 @@ def lower(problem: Problem, dataset: Dataset, within: Mapping[str, Sequence[str]
     columns = table_columns(problem.world, dataset)
     offers: list[Offers] = []
     for name, table in problem.choices.items():
-        found = Offers(name, columns[table], _offered(columns[table]))
+        found = Offers.all(name, columns[table])
         found.check_unique()
         if within is not None and name in within:
             found = Offers(name, found.table, found.rows[found.find(within[name])])
@@ -71,21 +74,14 @@ def lower(problem: Problem, dataset: Dataset, within: Mapping[str, Sequence[str]
     for name in within or {}:
         if name not in problem.choices:
             raise TaskError(f"no choice '{name}'", hint=did_you_mean(name, problem.choices, "choices"))
-    return _Lowering(problem, dataset, offers).run()
+    return Lowering(problem, dataset, offers).run()
 
 
-def _offered(columns: TableColumns) -> Ints:
-    """The rows of a table that satisfy its `require`."""
-    table = columns.world.tables[columns.table]
-    if table.require is None or table.require_text is None:
-        return np.arange(columns.length)
-    evaluator = Evaluator(
-        columns.length, lambda node: columns.column(node.column), columns.dataset, columns.world, table.require_text
-    )
-    return np.flatnonzero(evaluator.values(table.require).true())
+class Lowering:
+    """A problem on its way to a model: each row of `offers` gets a bit for each constraint."""
 
+    evaluator: type[Evaluator] = Evaluator
 
-class _Lowering:
     def __init__(self, problem: Problem, dataset: Dataset, offers: list[Offers]) -> None:
         self.problem, self.dataset, self.offers = problem, dataset, offers
         self.number = {offer.choice: number for number, offer in enumerate(offers)}
@@ -97,12 +93,13 @@ class _Lowering:
         self._columns: dict[tuple[int, str], Values] = {}
 
     def run(self) -> Lowered:
+        """The whole model."""
         for number, constraint in enumerate(self.problem.constraints):
             for conjunct in split_and(constraint.condition):
-                _Conjunct(self, number, constraint.text).lower(conjunct)
+                Conjunct(self, number, constraint.text).lower(conjunct)
             self._threshold(number, constraint)
         objective = self.problem.objective
-        linear = _Conjunct(self, None, objective.text).linear(objective.expr, -1 if objective.maximize else 1)
+        linear = Conjunct(self, None, objective.text).linear(objective.expr, -1 if objective.maximize else 1)
         choices = tuple(
             Choice(offer.choice, 1, 1, offer.rows, self.satisfied[number]) for number, offer in enumerate(self.offers)
         )
@@ -126,7 +123,7 @@ class _Lowering:
             return
         known = _Known({choice: np.ones(len(offer.rows), np.bool_) for choice, offer in enumerate(self.offers)})
         sign, strict = _AT_MOST_ZERO[node.op][0]
-        linear = _Conjunct(self, None, constraint.text, known).linear(node.left, sign, strict, node.right)
+        linear = Conjunct(self, None, constraint.text, known).linear(node.left, sign, strict, node.right)
         self.thresholds[number] = Threshold(linear, known.rows, tuple(known.tables))
 
     def evaluate(self, node: Expr, choice: int, text: ExpressionText) -> Values:
@@ -151,6 +148,22 @@ class _Lowering:
         """Marks rows that can satisfy the constraint in no plan."""
         self.satisfied[choice][rows] &= np.uint64(~(1 << constraint) & (2**64 - 1))
 
+    def size(self, choice: int) -> int:
+        """The number of rows that expressions about a choice are evaluated over."""
+        return len(self.offers[choice].rows)
+
+    def cells(self, node: Expr, text: ExpressionText) -> Cells | None:  # noqa: ARG002
+        """What `Conjunct.over_codes` gives, if that is known already."""
+        return None
+
+    def reach(self, linear: Linear, most: int) -> int:
+        """What no sum of parts exceeds; `most` is that for all rows of the tables, by the bounds of their values."""
+        return min(linear.reach(), abs(linear.constant) + most)
+
+    def combinations(self, values: Mapping[int, Sequence[Values]], codes: Mapping[int, int]) -> int:
+        """How many combinations a table has of the values of some choices; `codes`: how many each has in the rows."""
+        return math.prod(codes[choice] for choice in values)
+
 
 @dataclass(slots=True)
 class _Known:
@@ -167,22 +180,24 @@ class _Sums:
     parts: dict[int, list[tuple[Expr, int]]] = field(default_factory=dict[int, list[tuple[Expr, int]]])
     terms: list[Term] = field(default_factory=list[Term])
     constant: int = 0
+    reach: int = 0  # no sum of the parts exceeds it, whichever rows of the tables are picked
 
 
-class _Conjunct:
+class Conjunct:
     """Lowers a conjunct of constraint number `constraint`; or a sum on its own (None), `known` says where it is."""
 
     def __init__(
-        self, lowering: _Lowering, constraint: int | None, text: ExpressionText, known: _Known | None = None
+        self, lowering: Lowering, constraint: int | None, text: ExpressionText, known: _Known | None = None
     ) -> None:
         self.lowering, self.constraint, self.text, self.known = lowering, constraint, text, known
 
     def lower(self, node: Expr) -> None:
+        """Adds what the conjunct becomes to the model."""
         choices = sorted(self.lowering.number[name] for name in choices_of(node))
         if len(choices) <= 1:  # a conjunct without any choice is a constant; it bears on the first
             choice = choices[0] if choices else 0
             self._forbid(choice, ~self.lowering.evaluate(node, choice, self.text).true())
-        elif isinstance(node, ex.Compare) and node.left.type.kind == "number" and self._has_numbers(node):
+        elif isinstance(node, ex.Compare) and self.is_sum(node):
             self._comparison(node)
         elif isinstance(node, ex.Compare) and node.op == "==" and self._sides(node):
             self._equation(node)
@@ -212,8 +227,10 @@ class _Conjunct:
             return [node]
         return [leaf for child in children(node) for leaf in self._leaves(child)]
 
-    def _has_numbers(self, node: ex.Compare) -> bool:
-        """Whether the comparison adds up numbers of rows, rather than only dates, relations and conditions."""
+    def is_sum(self, node: ex.Compare) -> bool:
+        """Whether the comparison becomes integer rows: it adds up numbers, and is no equation of two choices."""
+        if node.left.type.kind != "number" or node.op == "!=" or (node.op == "==" and self._sides(node)):
+            return False
         return any(self._adds(part) for part in (node.left, node.right))
 
     def _adds(self, node: Expr) -> bool:
@@ -226,12 +243,6 @@ class _Conjunct:
     # comparisons of numbers
 
     def _comparison(self, node: ex.Compare) -> None:
-        if node.op == "!=":
-            self._table(node)
-            return
-        if node.op == "==" and self._sides(node):
-            self._equation(node)
-            return
         for sign, strict in _AT_MOST_ZERO[node.op]:
             linear = self.linear(node.left, sign, strict, node.right)
             if self.constraint is not None:
@@ -245,14 +256,14 @@ class _Conjunct:
             self._collect(right, -sign, sums)
         columns: dict[int, Ints] = {}
         for choice, parts in sums.parts.items():
-            terms = tuple(ex.Scaled(part, factor, part.type, part.span) for part, factor in parts)
-            total = self._evaluate(ex.Sum(terms, terms[0].type, terms[0].span), choice)
+            total = self._total(parts, choice)
             if total.null is not None:
                 self._forbid(choice, total.null)
-                total = integers(np.where(total.null, 0, total.data))
+                total = replace(total, data=np.where(total.null, 0, total.data))
             columns[choice] = total.data
+            sums.reach += max(abs(total.low), abs(total.high))
         linear = Linear(columns, tuple(sums.terms), sums.constant)
-        if linear.reach() >= LIMIT:
+        if self.lowering.reach(linear, sums.reach) >= LIMIT:
             low, high = linear.bounds()
             constraints = self.lowering.problem.constraints
             name = constraints[self.constraint].name if self.constraint is not None else "the objective"
@@ -262,6 +273,21 @@ class _Conjunct:
                 hint="use smaller factors, or a coarser unit",
             )
         return linear
+
+    def _total(self, parts: Sequence[tuple[Expr, int]], choice: int) -> Values:
+        """The sum of parts about a choice, each times its factor."""
+        if len(parts) == 1 and parts[0][1] == 1:
+            return self._evaluate(parts[0][0], choice)
+        known = {id(part): self._evaluate(part, choice) for part, _ in parts}
+        terms = tuple(ex.Scaled(part, factor, part.type, part.span) for part, factor in parts)
+        return self._over(self.lowering.size(choice), known).values(ex.Sum(terms, terms[0].type, terms[0].span))
+
+    def _over(self, size: int, known: Mapping[int, Values]) -> Evaluator:
+        """Evaluates what consists of sub-expressions whose values are known, by identity."""
+        lowering = self.lowering
+        return lowering.evaluator(
+            size, lambda column: known[id(column)], lowering.dataset, lowering.problem.world, self.text, known
+        )
 
     def _collect(self, node: Expr, factor: int, sums: _Sums) -> None:
         """Adds `factor * node` to the sums, splitting it until every part is about one choice."""
@@ -281,17 +307,19 @@ class _Conjunct:
         elif isinstance(node, ex.Product) and isinstance(node.left, ex.Literal):
             self._collect(node.right, factor * int(node.left.value), sums)
         elif isinstance(node, ex.Count):
-            for arg in node.args:
-                single = ex.Count((arg,), node.type, arg.span)
-                if len(choices_of(arg)) <= 1:
+            counts = recent(self.lowering.dataset).get(  # the same ones again, so that what is known of them is found
+                "counts", node, None, lambda: tuple(ex.Count((arg,), node.type, arg.span) for arg in node.args)
+            )
+            for single in counts:
+                if len(choices_of(single)) <= 1:
                     self._collect(single, factor, sums)
                 else:
-                    sums.terms.append(self._term(single, factor))
+                    sums.terms.append(self._term(single, factor, sums))
         elif isinstance(node, ex.DaysBetween):
             self._collect(node.end, factor, sums)
             self._collect(node.start, -factor, sums)
         elif isinstance(node, ex.Relation) or not self._adds(node):
-            sums.terms.append(self._term(node, factor))
+            sums.terms.append(self._term(node, factor, sums))
         else:
             shown = self.text.text[node.span.start : node.span.end]
             raise self._refused(node, f"'{shown}' mixes choices in a way that is not linear")
@@ -299,9 +327,10 @@ class _Conjunct:
     def _refused(self, node: Expr, reason: str) -> ExpressionError:
         return self.text.error(f"not supported, because {reason}", node.span)
 
-    def _term(self, node: Expr, factor: int) -> Term:
+    def _term(self, node: Expr, factor: int, sums: _Sums) -> Term:
         """A number that depends on few distinct values of several choices; combinations without one are forbidden."""
-        choices, codes, values = self._over_codes(node)
+        choices, codes, values = self.lowering.cells(node, self.text) or self.over_codes(node)
+        sums.reach += max(abs(values.low), abs(values.high)) * abs(factor)
         if values.null is not None:
             allowed = ~values.null.reshape([number for _, number in codes])
             number = -1 if self.constraint is None else self.constraint
@@ -342,7 +371,7 @@ class _Conjunct:
         unequal = isinstance(node, ex.Compare) and node.op == "!="
         if numbers and not unequal:
             raise self._refused(node, "a comparison of sums stands under or, not or another function")
-        choices, codes, values = self._over_codes(node)
+        choices, codes, values = self.lowering.cells(node, self.text) or self.over_codes(node)
         allowed = values.true().reshape([number for _, number in codes])
         if self.constraint is not None:
             self.lowering.tables.append(Table(self.constraint, choices, tuple(code for code, _ in codes), allowed))
@@ -350,23 +379,21 @@ class _Conjunct:
     def _is_argument(self, node: Expr, leaf: Expr) -> bool:
         return any(leaf in part.args for part in ex.walk(node) if isinstance(part, ex.Relation))
 
-    def _over_codes(self, node: Expr) -> tuple[tuple[int, ...], list[tuple[Ints, int]], Values]:
+    def over_codes(self, node: Expr) -> Cells:
         """Choices, their codes and code numbers, and the node's value for every combination of codes (row-major)."""
         leaves: dict[int, list[Expr]] = {}
         for leaf in self._leaves(node):
             leaves.setdefault(self._choice(leaf), []).append(leaf)
         choices = tuple(sorted(leaves))
         known = {choice: [self._evaluate(leaf, choice) for leaf in leaves[choice]] for choice in choices}
-        codes = [codes_of_tuples(known[choice], len(self.lowering.offers[choice].rows)) for choice in choices]
+        codes = [codes_of_tuples(known[choice], self.lowering.size(choice)) for choice in choices]
         size = int(np.prod([number for _, number in codes], dtype=object))
-        if size > MAX_TABLE:
-            raise self._refused(node, f"it depends on {size} combinations of values")
+        numbers = {choice: number for choice, (_, number) in zip(choices, codes, strict=True)}
+        if (most := self.lowering.combinations(known, numbers)) > MAX_TABLE:
+            raise self._refused(node, f"it depends on {most} combinations of values")
         grids = np.meshgrid(*(np.arange(number) for _, number in codes), indexing="ij")
         at: dict[int, Values] = {}
         for choice, (code, number), grid in zip(choices, codes, grids, strict=True):
             rows = first_rows(code, number)[grid.ravel()]
             at.update((id(leaf), values.take(rows)) for leaf, values in zip(leaves[choice], known[choice], strict=True))
-        evaluator = Evaluator(
-            size, lambda column: at[id(column)], self.lowering.dataset, self.lowering.problem.world, self.text, at
-        )
-        return choices, codes, evaluator.values(node)
+        return choices, codes, self._over(size, at).values(node)

@@ -12,7 +12,7 @@ from ..schemas.offer_id import id_text
 from ..schemas.plan import MAX_ID
 from ..schemas.units import Type
 from .coding import first_rows
-from .values import Ints, TableColumns, Values, codes_of, codes_of_tuples
+from .values import Evaluator, Ints, TableColumns, Values, codes_of, codes_of_tuples
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,17 @@ class Offers:
     choice: str
     table: TableColumns
     rows: Ints
+
+    @classmethod
+    def all(cls, choice: str, columns: TableColumns) -> Offers:
+        """Every row of a table that satisfies its `require`."""
+        table = columns.world.tables[columns.table]
+        if table.require is None or table.require_text is None:
+            return cls(choice, columns, np.arange(columns.length))
+        evaluator = Evaluator(
+            columns.length, lambda node: columns.column(node.column), columns.dataset, columns.world, table.require_text
+        )
+        return cls(choice, columns, np.flatnonzero(evaluator.values(table.require).true()))
 
     def ids(self, indices: Iterable[int]) -> list[str]:
         """The ids of the offers at the given indices into `rows`."""
@@ -38,9 +49,7 @@ class Offers:
         return ids
 
     def _texts(self, column: str, rows: Ints) -> list[str | None]:
-        return texts(
-            self.table.column(column).take(rows), self.table.world.tables[self.table.table].fields[column].type
-        )
+        return texts(self.table.taken(column, rows), self.table.world.tables[self.table.table].fields[column].type)
 
     def find(self, ids: Iterable[str]) -> Ints:
         """The indices of the offers with these ids, ascending; ids of no offer are left out."""

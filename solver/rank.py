@@ -28,7 +28,7 @@ def standing(certificate: Certificate, value: int) -> Standing | None:
 
 def scan_standing(problem: Problem, data: Dataset, certificate: Certificate, value: int) -> Standing | None:
     """Counted by the scan, for tasks with too many values to list; None when the total or a count is out of reach."""
-    from .lower import lower  # on first use: most certificates have a distribution
+    from .narrow import feasible  # on first use: most certificates have a distribution
     from .outcome import Limits
     from .scan import count_up_to
 
@@ -36,9 +36,8 @@ def scan_standing(problem: Problem, data: Dataset, certificate: Certificate, val
     if claim is None or claim.at_least != claim.at_most:
         return None
     total = narrow(claim.at_least)
-    model = lower(problem, data, certificate.scope.within).model
     kept = certificate.scope.constraints
-    model = model.kept(number for number, name in enumerate(model.names) if kept is None or name in kept)
+    model = feasible(problem if kept is None else problem.restrict(kept), data, certificate.scope.within).model
     own = -value if model.maximize else value
     below, up_to = (count_up_to(model, bound, Limits()) for bound in (own - 1, own))
     if below is None or up_to is None:

@@ -45,9 +45,10 @@ class Values:
         """Where a condition is known and true."""
         return self.data if self.null is None else self.data & ~self.null
 
-    def take(self, rows: Ints) -> Values:
-        """The values at the given rows."""
-        return replace(self, data=self.data[rows], null=None if self.null is None else self.null[rows])
+    def take(self, rows: NDArray[np.integer[Any]]) -> Values:
+        """The values at the given rows; the bounds stay."""
+        null = None if self.null is None else self.null[rows]
+        return Values(self.data[rows], null, self.words, self.low, self.high)
 
 
 def integers(data: Ints, null: Bools | None = None) -> Values:
@@ -83,7 +84,6 @@ class TableColumns:
     table: str
     _tables: dict[str, TableColumns]
     _done: dict[str, Values] = field(default_factory=dict[str, Values])
-    _rows: dict[str, Ints] = field(default_factory=dict[str, Ints])
 
     @property
     def length(self) -> int:
@@ -100,22 +100,46 @@ class TableColumns:
         field_ = self.world.tables[self.table].fields[name]
         match field_:
             case Stored():
-                return from_column(self.dataset.table(self.world, self.table).columns[name])
+                return self.stored(name)
             case Derived():
                 evaluator = Evaluator(
                     self.length, lambda node: self.column(node.column), self.dataset, self.world, field_.text
                 )
                 return evaluator.values(field_.expr)
             case Referenced():
-                return self._tables[field_.table].column(field_.column).take(self._referred(field_))
+                return self._tables[field_.table].column(field_.column).take(self.referred(field_.via))
 
-    def _referred(self, reference: Referenced) -> Ints:
+    def taken(self, name: str, rows: NDArray[np.integer[Any]]) -> Values:
+        """A visible column at some rows of the table, computed for these alone unless all of it is there."""
+        if name in self._done:
+            return self._done[name].take(rows)
+        match self.world.tables[self.table].fields[name]:
+            case Stored():
+                return self.stored(name).take(rows)
+            case Derived() as field_:
+                evaluator = Evaluator(
+                    len(rows), lambda node: self.taken(node.column, rows), self.dataset, self.world, field_.text
+                )
+                return evaluator.values(field_.expr)
+            case Referenced() as field_:
+                return self._tables[field_.table].taken(field_.column, self.referred(field_.via)[rows])
+
+    def stored(self, name: str) -> Values:
+        """A stored column over all rows of the table."""
+        return self.dataset.once(
+            ("stored", self.table, name),
+            lambda: from_column(self.dataset.table(self.world, self.table).columns[name]),
+        )
+
+    def referred(self, via: str) -> NDArray[np.int32]:
         """The row of the referenced table for each row of this one."""
-        if reference.via not in self._rows:
-            own = self.dataset.table(self.world, self.table).columns[reference.via]
-            key = self.world.tables[reference.table].key[0]
-            self._rows[reference.via] = row_of(self.dataset.table(self.world, reference.table).columns[key], own)
-        return self._rows[reference.via]
+
+        def search() -> NDArray[np.int32]:
+            target = self.world.tables[self.table].references[via]
+            key = self.dataset.table(self.world, target).columns[self.world.tables[target].key[0]]
+            return row_of(key, self.dataset.table(self.world, self.table).columns[via]).astype(np.int32)
+
+        return self.dataset.once(("referred", self.table, via), search)
 
 
 def table_columns(world: World, dataset: Dataset) -> dict[str, TableColumns]:
@@ -153,8 +177,10 @@ class Evaluator:
         """The value of an expression in every row."""
         if id(node) in self._leaves:
             return self._leaves[id(node)]
+        if isinstance(node, ex.Column):
+            return self._column(node)
         method: Callable[[Any], Values] = getattr(self, f"_{type(node).__name__.lower()}")
-        return self._column(node) if isinstance(node, ex.Column) else method(node)
+        return method(node)
 
     def _ranged(self, node: Expr, low: int, high: int) -> None:
         """Refuses an expression whose integers could leave int64."""
@@ -289,7 +315,7 @@ class Evaluator:
         args = [self.values(arg) for arg in node.args]
         codes, number = codes_of_tuples(args, self.length)
         unknown = _nulls(args)
-        facts = self._facts(node.relation)
+        facts = self._dataset.once(("facts", node.relation), lambda: self._facts(node.relation))
         found: list[int | None] = []
         for row in first_rows(codes, number):
             if unknown is not None and unknown[row]:

@@ -50,7 +50,7 @@ ROOMS = {
         libraries=("numpy",),
     ),
     "lower": Room(
-        ("solver.lower", "solver.values", "solver.offers"),
+        ("solver.lower", "solver.narrow", "solver.levels", "solver.values", "solver.offers"),
         rooms=("schemas", "datasets", "model"),
         libraries=("polars", "numpy"),
     ),

@@ -306,7 +306,12 @@ def plant(fault: str, patch: pytest.MonkeyPatch) -> None:
         lowered = lower(*args)
         return replace(lowered, model=FAULTS[fault](lowered.model))
 
+    def wrong_feasible(*args: Any) -> Lowered:
+        lowered = wrong(*args)
+        return replace(lowered, model=lowered.model.kept(range(len(lowered.model.names))))
+
     patch.setattr(certifying, "lower", wrong)
+    patch.setattr(certifying, "feasible", wrong_feasible)
 
 
 @slow
