@@ -23,7 +23,10 @@ ROOT = Path(cobench.__file__).resolve().parent
 PARKS = ROOT / "tasks" / "parks"
 NAMES = ("cheapest", "gold", "nowhere", "wishes")
 BEST = "picks: {room: room_a2_2, train: train_t6}"
-COMMANDS = ["verify", "check", "score", "solve", "init", "schema", "completion", "data build", "data describe"]
+COMMANDS = [
+    "verify", "check", "score", "solve", "rank", "best", "explain", "init", "schema", "completion", "data build",
+    "data describe",
+]  # fmt: skip
 
 Run = Callable[..., Any]
 

@@ -18,6 +18,7 @@ from cobench.schemas.plan import Plan
 from cobench.schemas.problem import pose
 from cobench.schemas.syntax import parse
 from cobench.schemas.task import load_task, parse_task
+from cobench.solver.check import open_data
 from cobench.solver.lower import lower
 from cobench.solver.model import Model, Table
 from cobench.solver.outcome import Limits, Reason
@@ -32,6 +33,7 @@ from .models import THOROUGH, Conflicting, every_plan
 from .oracle import Names, read_data, truth, value
 from .phrases import Case, cases
 from .test_cli import BEST, Shell, edit, folder, shell
+from .test_model import EVERY
 from .test_semantics import posed, slow
 
 FIXTURES = (folder, shell)  # pytest finds them in this module by their names
@@ -40,17 +42,28 @@ many = settings(slow, max_examples=2000 if THOROUGH else 40)
 # ---------------------------------------------------------------------------------------------- steps of the optimum
 
 
+PARTS = ("rows", "links", "tables")
+
+
 def drawn(seed: int) -> Model:
-    """A random model with thresholds, now and then with a term that is unknown for some combinations, or maximised."""
+    """A random model with thresholds, some with terms that are unknown for some combinations; often little else holds
+    plans back, and the thresholds do.
+    """
     rng = random.Random(seed)  # noqa: S311
     source = Conflicting(rng)
     model = source.model()
+    if rng.random() < 0.7:
+        choices = tuple(replace(item, satisfied=item.satisfied | np.uint64(EVERY - 1)) for item in model.choices)
+        parts = {name: tuple(part for part in getattr(model, name) if not part.constraint) for name in PARTS}
+        model = replace(model, choices=choices, **parts)
     thresholds = dict(model.thresholds)
     for constraint, threshold in thresholds.items():
+        linear = replace(threshold.linear, constant=threshold.linear.constant - rng.randint(0, 12))
+        thresholds[constraint] = replace(threshold, linear=linear)
         if len(source.sizes) > 1 and rng.random() < 0.4:
             among, codes, shape = source.grid()
             allowed = np.array([rng.random() < 0.7 for _ in range(int(np.prod(shape)))]).reshape(shape)
-            thresholds[constraint] = replace(threshold, tables=(Table(constraint, among, codes, allowed),))
+            thresholds[constraint] = replace(thresholds[constraint], tables=(Table(constraint, among, codes, allowed),))
     return replace(model, thresholds=thresholds, maximize=rng.random() < 0.5)
 
 
@@ -206,6 +219,16 @@ def test_what_binds_is_what_leaving_each_constraint_out_gives(case: Case) -> Non
         assert found.tightest(at.problem) is None or found.optimum is not None
 
 
+def test_what_keeps_unknown_values_out_cannot_be_left_out() -> None:
+    data = open_dataset(str(WORLD))
+    text = TASK.replace("TEXT", "known(room.altitude)").replace("OBJECTIVE", "minimize: room.altitude")
+    problem = pose(parse_task(text), data.manifest)
+    day, limit = sensitivity(problem, lower(problem, data), Limits()).influences
+    assert day.value is not None
+    assert (limit.value, limit.gain, limit.reason) == (None, None, UNDEFINED)
+    assert limit.removed
+
+
 def test_a_limit_leaves_what_binds_open() -> None:
     file = load_task(WORLD.parent / "tasks" / "cheapest.yaml")
     data = open_dataset(str(WORLD))
@@ -272,6 +295,20 @@ def test_a_trace_judges_every_constraint_as_the_truth_does(case: Case, seed: int
         assert not missing.feasible
         for before, after in zip(found.constraints, missing.constraints, strict=True):
             assert after.holds is (None if f"{lost}." in after.text else before.holds)
+
+
+@pytest.mark.parametrize(
+    ("text", "slack"),
+    [("{} <= 45.02", 2), ("{} < 45.02", 1), ("{} >= 44.98", 2), ("{} > 44.98", 1), ("45.02 > {}", 1),
+     ("{} == 45", None), ("{} < 45", -1), ("{} <= 44.98", -2), ("{} > 45.02", -3), ("{} >= 45.02", -2)],
+)  # fmt: skip
+def test_slack_is_how_far_a_threshold_could_be_tightened(text: str, slack: int | None) -> None:
+    data = open_dataset(str(WORLD))
+    task = TASK.replace("TEXT", text.format("room.total")).replace("OBJECTIVE", "minimize: room.total")
+    problem = pose(parse_task(task), data.manifest)
+    found = trace(problem, open_data(WORLD, problem), Plan.of({"room": "room_a2_2", "train": "train_t6"}))
+    assert found.value == 4500
+    assert found.constraints[1].slack == slack
 
 
 # ---------------------------------------------------------------------------------------------------------- the chart
