@@ -337,6 +337,7 @@ def test_a_proof_written_by_hand_is_accepted() -> None:
         ("output NONE\n", ""),
         ("BOUNDS 4 : 9 4", "BOUNDS 3 : 9 4"),
         ("BOUNDS 4 : 9 4", "BOUNDS 5 : 9 5"),
+        ("BOUNDS 4 : 9 4", "BOUNDS 4 : 9 5"),
         ("BOUNDS 4 : 9 4", "BOUNDS 4 : 8 4"),
         ("BOUNDS 4 : 9 4", "BOUNDS 4 : 10 4"),
         ("BOUNDS 4 : 9 4", "BOUNDS 4 4"),
@@ -476,6 +477,11 @@ def test_a_reason_that_does_not_hold_is_found() -> None:
         assert fault(model, changed, left).startswith(f"step {place + 1}"), change
     for place in range(len(steps)):
         assert fault(model, [*steps[:place], *steps[place + 1 :]], left) != ""
+    other_code = [Removal(0, "dominated", ints(3), by=ints(2))]
+    assert fault(model, other_code, [ints(0, 1, 2), ints(0, 1)]).startswith("step 1")
+    alike = replace(model, rows=(Row(1, Linear({0: ints(1, 9, 1, 1), 1: ints(1, 1)}, (), -5)),))
+    each_other = [Removal(0, "dominated", ints(3), by=ints(0)), Removal(0, "dominated", ints(0), by=ints(3))]
+    assert fault(alike, each_other, [ints(1, 2), ints(0, 1)]).startswith("step 2")
     assert fault(model, steps, [ints(0), ints(0, 1)]) == "the steps leave other rows of b than the problem has"
 
 
