@@ -271,6 +271,14 @@ def test_naive_strategies_do_what_their_description_says(case: Case) -> None:
             assert found[name].feasible == (rows is not None and not broken)
 
 
+def test_offers_with_an_unknown_part_fit_no_others() -> None:
+    with posed(small("a.n == b.n", "minimize: a.m")) as at:
+        lowered, model = at.lowered()
+        found = {item.strategy: item for item in naive.strategies(lowered, model, None)}
+        assert found["first page"].stuck == 1
+        assert found["best alone"].broken == (0,)
+
+
 # -------------------------------------------------------------------------------------------------------------- limits
 
 
