@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
@@ -270,6 +271,14 @@ def test_naive_strategies_do_what_their_description_says(case: Case) -> None:
             assert found[name].feasible == (rows is not None and not broken)
 
 
+def test_offers_with_an_unknown_part_fit_no_others() -> None:
+    with posed(small("a.n == b.n", "minimize: a.m")) as at:
+        lowered, model = at.lowered()
+        found = {item.strategy: item for item in naive.strategies(lowered, model, None)}
+        assert found["first page"].stuck == 1
+        assert found["best alone"].broken == (0,)
+
+
 # -------------------------------------------------------------------------------------------------------------- limits
 
 
@@ -446,3 +455,25 @@ def test_a_limit_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert "a limit left open" in out
     assert "unknown" in out
+
+
+def examples() -> Iterator[tuple[list[str], list[str]]]:
+    """Each command on the page, and the lines that it says."""
+    page = (PARKS.parent.parent / "docs" / "auditing.md").read_text(encoding="utf-8")
+    for block in re.findall(r"^```console\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
+        for part in block.split("$ cobench ")[1:]:
+            command, *said = part.splitlines()
+            yield command.split(), said
+
+
+@pytest.mark.parametrize(("command", "said"), list(examples()))
+def test_the_page_about_auditing_says_what_the_commands_say(
+    command: list[str], said: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(PARKS.parent.parent)
+    monkeypatch.setenv("COLUMNS", "140")
+    assert run(command) in (0, 1)
+    captured = capsys.readouterr()
+    lines_said = {line.rstrip() for line in (captured.out + captured.err).splitlines()}
+    assert [line for line in said if line.rstrip() not in lines_said] == []
+    assert said

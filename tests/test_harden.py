@@ -289,6 +289,16 @@ def test_an_unknown_constraint_is_named() -> None:
         hardened(at, Unique(), "sun")
 
 
+def test_every_number_of_plans_up_to_what_there_is_now_or_its_neighbours() -> None:
+    case = hotels(lines("sum: a.price + 2 * b.price <= 100"))
+    with posed(case) as at:
+        counts = {plans for plans, _, _ in reachable(at, "sum", 1)}
+        for number in range(1, 26):
+            found = hardened(at, Plans(number))
+            assert (found.reached or bool(found.changes)) == (number in counts)
+            assert all(change.state.plans == number for change in found.changes)
+
+
 def test_a_promise_that_does_not_hold_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     with posed(hotels(lines("sum: a.price + b.price <= 40"))) as at:
         monkeypatch.setattr("cobench.solver.thresholds.Turning.slacks", lambda *_: iter([(-1, True)]))
