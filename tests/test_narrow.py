@@ -108,3 +108,12 @@ def test_datasets_do_not_share_what_they_remember(tmp_path: Path) -> None:
         data = open_dataset(str(folder))
         found.append(plans(feasible, pose(file, data.manifest), data))
     assert found == [{(0, 0): 0, (1, 1): 2}, {(1, 1): 2, (1, 2): 3, (2, 1): 3, (2, 2): 4}, {(0, 0): 0, (1, 1): 2}]
+
+
+@pytest.mark.parametrize("condition", ["hotel.review_score < 9", "hotel.eco_rating != 3", "not hotel.eco_rating > 1"])
+def test_unknown_values_satisfy_nothing_wherever_they_are_decided(condition: str) -> None:
+    data = open_dataset("parks")
+    text = "cobench: 1\nid: t\ndataset: parks\ngiven:\n  guests: 2\nchoose:\n  hotel: stays\nconstraints:\n"
+    file = parse_task(f"{text}  some: {condition}\n  short: hotel.nights == 1\nminimize: hotel.total_price\n")
+    problem = pose(file, data.manifest)
+    assert plans(feasible, problem, data) == plans(lower, problem, data) != {}
