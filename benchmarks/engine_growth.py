@@ -124,7 +124,12 @@ def main() -> int:
         results += found
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
-        content = {"machine": machine(("numpy", "numba", "ortools", "pulp", "highspy")), "groups": GROUPS, "time_limit": options.time_limit, "results": results}
+        content = {
+            "machine": machine(("numpy", "numba", "ortools", "pulp", "highspy")),
+            "groups": GROUPS,
+            "time_limit": options.time_limit,
+            "results": results,
+        }
         options.json.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     return 0
 

@@ -21,6 +21,7 @@ Needs `pip install duckdb`. At 10^6 duckdb takes one minute or more, polars seve
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import sqlite3
 import statistics
@@ -134,8 +135,8 @@ def by_papers(tables: Tables) -> tuple[Callable[[], Answers], float]:
 
 def by_duckdb(tables: Tables) -> tuple[Callable[[], Answers], float]:
     """A join in SQL."""
-    import duckdb
-    import polars as pl
+    import duckdb  # noqa: PLC0415 - each method loads its own library
+    import polars as pl  # noqa: PLC0415
 
     database = duckdb.connect()
     for name, table in tables.items():
@@ -145,16 +146,17 @@ def by_duckdb(tables: Tables) -> tuple[Callable[[], Answers], float]:
         database.unregister("given")
     query = (
         "SELECT hotel.wishes + flight.wishes AS granted, count(*), min(hotel.minutes + flight.minutes), "
-        f"count(*) FILTER (WHERE hotel.minutes + flight.minutes < {VALUE}), "
-        f"count(*) FILTER (WHERE hotel.minutes + flight.minutes = {VALUE}) "
-        f"FROM hotel JOIN flight USING (dates) WHERE hotel.price + flight.price <= {BUDGET} GROUP BY granted"
+        "count(*) FILTER (WHERE hotel.minutes + flight.minutes < $value), "
+        "count(*) FILTER (WHERE hotel.minutes + flight.minutes = $value) "
+        "FROM hotel JOIN flight USING (dates) WHERE hotel.price + flight.price <= $budget GROUP BY granted"
     )
-    return lambda: summed(database.execute(query).fetchall()), 1.0
+    given = {"value": VALUE, "budget": BUDGET}
+    return lambda: summed(database.execute(query, given).fetchall()), 1.0
 
 
 def by_polars(tables: Tables) -> tuple[Callable[[], Answers], float]:
     """A join by the streaming engine."""
-    import polars as pl
+    import polars as pl  # noqa: PLC0415
 
     frames = [pl.DataFrame(table).lazy() for table in tables.values()]
     value = pl.col("minutes") + pl.col("minutes_right")
@@ -278,7 +280,7 @@ def main() -> int:
         results += found
     print(f"* extrapolated from a share of the pairs; the floor reads all columns once, at {read / 1e9:.1f} GB/s")
     growth = {result["offers"]: result["seconds"] for result in results if result["method"] == "cobench"}
-    for less, more in zip(sizes, sizes[1:], strict=False):
+    for less, more in itertools.pairwise(sizes):
         print(f"cobench from {less:,} to {more:,} offers: {growth[more] / growth[less]:.1f} times the time")
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)

@@ -9,17 +9,17 @@ MARKS = 1 << 20  # words that the marks of one linear row may take
 
 
 def sweep_bits(
-    blocks: Any, outer: Any, a: Any, b: Any, wanted: Any, place: Any, in_order: Any, values: Any,
-    ranked: Any, costs: Any, found: Any, best_of_a: Any, best_of_outer: Any, below: Any, equal: Any, fits: Any,
-    every: Any, part: Any, ones: Any, marks: Any,
+    blocks: Any, outer: Any, a: Any, b: Any, wanted: Any, place: Any, in_order: Any, values: Any, ranked: Any,
+    costs: Any, found: Any, best_of_a: Any, best_of_outer: Any, below: Any, equal: Any, fits: Any, every: Any,
+    part: Any, ones: Any, marks: Any,
 ) -> None:  # fmt: skip
     """The same as `sweep`, without a tally, for any number of rows R, where no rows of B were merged.
 
     Bit `place[j]` stands for row j of B: its position in the group by objective, from 0; `in_order[b0..]` are the
-    rows of the group and `values[b0..]` their objectives in that order. For row r, from 1, `costs[(r-1)*m + b0..]` are the costs of the group in ascending order,
-    and `ranked` the bits of the same rows of B. Which rows are cheap enough in r is a prefix of that order, taken from
-    the last of the `marks`, one every so many rows, and what is left. `fits`, `every`, `part` and `ones` have a
-    word for each 62 rows of a group; nothing in them matters on entry.
+    rows of the group and `values[b0..]` their objectives in that order. For row r, from 1, `costs[(r-1)*m + b0..]` are
+    the costs of the group in ascending order, and `ranked` the bits of the same rows of B. Which rows are cheap enough
+    in r is a prefix of that order, taken from the last of the `marks`, one every so many rows, and what is left.
+    `fits`, `every`, `part` and `ones` have a word for each 62 rows of a group; nothing in them matters on entry.
     Time: O(rows of A * (rows of B / 62 + 64) * R).
     """
     bounds, offsets, base, _ = blocks

@@ -41,7 +41,7 @@ class Batch:
     picks: tuple[tuple[Side, Ints], ...]
     scale: int
 
-    def inputs(self) -> tuple[tuple[Ints, ...], ...]:
+    def inputs(self) -> tuple[tuple[NDArray[Any], ...], ...]:
         """What the kernels read."""
         return (self.bounds, self.offsets, self.base, self.by), self.outer, self.a.arrays(), self.b.arrays()
 

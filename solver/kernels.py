@@ -4,7 +4,7 @@ Each choice's rows are sorted by (group, costs, objective) and equal ones may be
 is (costs `[m*R]`, objective `[m]`, multiplicity `[m]`, tallied sum `[m]`): multiplicities are empty when all are one,
 the last is empty when nothing is tallied. Blocks are (bounds `[4*k]`, offsets `[k*R]`, base `[k]`, tallied `[k]`): rows
 `a0..a1` of side A with rows `b0..b1` of side B, to which the offsets are added. Outer is the same of `q` combinations
-of rows of the other choices, (offsets `[q*R]`, base `[q]`, tallied `[q]`, times `[q]`), each of which meets every block.
+of rows of the other choices, (offsets `[q*R]`, base `[q]`, tallied `[q]`, times `[q]`); each of them meets every block.
 Costs are compared with `<= 0`. All sums fit int64: the model proves it; and all counts, as no more plans than
 2^62 go through one call. A process begins uncompiled, on Python lists, because importing numba costs more than a small
 task does. Both ways are the same source.

@@ -73,12 +73,12 @@ class Ordered:
 
     def order(self) -> Places:
         """The numbers of the rows in order: `int32[n]`, or `int64[n]` where those are too small."""
-        small = np.int32 if self.place < 31 else np.int64
+        small = self.place < 31
         if self.packed is None:
-            return self.rows.astype(small)
-        return np.bitwise_and(
-            self.packed, (1 << self.place) - 1, out=np.empty(len(self.packed), small), casting="same_kind"
-        )
+            return self.rows.astype(np.int32) if small else self.rows
+        found: Places = np.empty(len(self.packed), np.int32) if small else np.empty(len(self.packed), np.int64)
+        np.bitwise_and(self.packed, (1 << self.place) - 1, out=found, casting="same_kind")
+        return found
 
     def _parts(self) -> list[slice]:
         """Which columns are packed together, in the order of sorting; none when one does not fit."""

@@ -62,7 +62,7 @@ def values_at(model: Model, positions: Sequence[int], limits: Limits) -> list[in
         up_to = 0
         for value, number in sorted(first.tally.items()):
             if up_to + number >= bracket.position:
-                # Fewer steps than these are less than `least`; as many, and up to a step less one of each part, the most.
+                # Fewer steps are less than `least`; as many are at most that and a step less one for each part.
                 least = low + value * step
                 bracket.low, bracket.up_to_low = max(bracket.low, least - 1), up_to
                 bracket.high, bracket.up_to_high = min(bracket.high, least + parts * (step - 1)), up_to + number

@@ -27,10 +27,10 @@ def standing(certificate: Certificate, value: int) -> Standing | None:
 
 
 def scan_standing(problem: Problem, data: Dataset, certificate: Certificate, value: int) -> Standing | None:
-    """Counted by the scan, for tasks with too many values to list; None when the total or a count is out of reach."""
+    """Counted by the scan, for tasks with too many values to list; None when the total or the rank is out of reach."""
     from .narrow import feasible  # on first use: most certificates have a distribution
     from .outcome import Limits
-    from .scan import count_up_to
+    from .scan import survey
 
     claim = certificate.claims.count
     if claim is None or claim.at_least != claim.at_most:
@@ -39,10 +39,11 @@ def scan_standing(problem: Problem, data: Dataset, certificate: Certificate, val
     kept = certificate.scope.constraints
     model = feasible(problem if kept is None else problem.restrict(kept), data, certificate.scope.within).model
     own = -value if model.maximize else value
-    below, up_to = (count_up_to(model, bound, Limits()) for bound in (own - 1, own))
-    if below is None or up_to is None:
+    ranks = survey(model, Limits(), (own,)).ranks
+    if own not in ranks:
         return None
-    return _standing(below, up_to - below, total - up_to)
+    better, tied = ranks[own]
+    return _standing(better, tied, total - better - tied)
 
 
 def in_top(standing: Standing, percent: int) -> bool:

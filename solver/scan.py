@@ -74,7 +74,7 @@ def distribution(model: Model, most: int, limits: Limits, plans: int | None = No
 
 
 def value_at(model: Model, position: int, limits: Limits) -> int | None:
-    """The objective value of the plan at 1-based `position`, best first; None with fewer plans, or when a limit stops."""
+    """The objective value of the plan at 1-based `position`, best first; None with fewer plans, or at a limit."""
     return values_at(model, [position], limits)[0]
 
 

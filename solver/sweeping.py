@@ -167,8 +167,8 @@ class Scan:
                     return None
                 if not len(keys):
                     keys, counts = (np.zeros(4 * values + 3, np.int64) for _ in range(2))
-                batch = batch.cut(_CHUNK)
-                for part in self._parts(batch, batch.pairs()):
+                smaller = batch.cut(_CHUNK)
+                for part in self._parts(smaller, smaller.pairs()):
                     steps = int(part.pairs().sum()) * len(part.outer[1])
                     run(hash_values, steps, (*part.inputs(), most), (keys, counts, used))
                     if used[0] > most:

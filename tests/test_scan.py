@@ -38,7 +38,7 @@ def form(compiled: bool, patch: pytest.MonkeyPatch, seed: int) -> None:
 
 
 class Repeated(RandomModel):
-    """Few different numbers, so that rows are alike and values tied; at most three linear rows, of any share."""
+    """Few different numbers, so that rows are alike and values tied; up to three more rows, which about half hold."""
 
     def __init__(self, rng: random.Random) -> None:
         super().__init__(rng)
@@ -51,6 +51,20 @@ class Repeated(RandomModel):
             return linear
         columns = {place: column % 2 for place, column in linear.columns.items()}
         return Linear(columns, linear.terms, linear.constant - self.rng.randint(0, 2))
+
+    def model(self) -> Model:
+        model = super().model()
+        if self.rng.random() < 0.6:  # else few have a plan
+            choices = tuple(choice(item.name, len(item)) for item in model.choices)
+            model = replace(model, names=(), choices=choices, rows=(), links=model.links[:1], tables=())
+            model = replace(model, names=("link",), links=tuple(replace(link, constraint=0) for link in model.links))
+        names, rows = [*model.names], [*model.rows]
+        for _ in range(self.rng.randint(0, 3)):
+            linear = self.linear()
+            middle = sum(linear.bounds()) // 2 + self.rng.randint(-1, 2)
+            rows.append(Row(len(names), replace(linear, constant=linear.constant - middle)))
+            names.append(f"more{len(names)}")
+        return replace(model, names=tuple(names), rows=tuple(rows))
 
 
 def random_model(seed: int) -> Model:
@@ -105,7 +119,7 @@ def test_positions_and_lists_agree_with_trying_every_plan(compiled: bool, seed: 
         form(compiled, patch, seed)
         assert scan.values_at(model, positions, Limits()) == truth
         assert scan.value_at(model, positions[-2], Limits()) == truth[-2]
-        for value in sorted({value for value, _ in plans[::9]}) + [10**30, -(10**30)]:
+        for value in (*sorted({value for value, _ in plans[::9]}), 10**30, -(10**30)):
             wanted = [plan for plan in plans if plan[0] <= value]
             assert scan.plans_up_to(model, value, Limits(), len(plans)) == wanted
             if wanted:
@@ -113,6 +127,28 @@ def test_positions_and_lists_agree_with_trying_every_plan(compiled: bool, seed: 
         counted = Counter(value for value, _ in plans)
         assert scan.distribution(model, len(counted), Limits()) == sorted(counted.items())
         assert not counted or scan.distribution(model, len(counted) - 1, Limits()) is None
+
+
+@both_forms
+def test_the_models_above_reach_every_loop(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: Counter[str] = Counter()
+    right = kernels.run
+
+    def run(kernel: Any, *rest: Any) -> None:
+        taken[kernel.__name__] += 1
+        right(kernel, *rest)
+
+    monkeypatch.setattr(sweeping, "run", run)
+    for seed in range(200):
+        form(compiled, monkeypatch, seed)
+        model = random_model(seed)
+        scan.survey(model, Limits(), (0,))
+        scan.survey(model, Limits(), (), model.objective)
+        scan.survey(model, Limits())
+        scan.distribution(model, 1_000, Limits())
+        scan.plans_up_to(model, 0, Limits(), 1_000)
+    assert set(taken) == {"sweep", "sweep_two", "sweep_bits", "enumerate_pairs", "hash_values", "report"}
+    assert min(taken.values()) > 5
 
 
 # ------------------------------------------------------------------------------------------------------ shards merge
@@ -222,7 +258,7 @@ def test_rows_are_ordered_by_their_columns_in_turn_however_wide(compiled: bool, 
 
 @pytest.mark.parametrize("bits", [1, 20, 40, 62])
 def test_wide_columns_are_sorted_without_a_packed_key(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A budget in a unit so small that group, cost, objective and row do not fit 63 bits together, or not one of them."""
+    """Budgets in so small a unit that group, cost, objective and row do not fit 63 bits together, or one does not."""
     seen: list[int] = []
     right = np.lexsort
     monkeypatch.setattr(ordering.np, "lexsort", lambda keys: seen.append(len(keys)) or right(keys))
