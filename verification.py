@@ -20,9 +20,9 @@ from .schemas.problem import Problem, pose
 from .schemas.task import TaskFile, load_task
 
 if TYPE_CHECKING:
-    from .solver import replay as checker
     from .solver.certify import Engines, Survivors
-    from .solver.check import Data
+    from .solver.checker import replay as checker
+    from .solver.checker.check import Data
     from .solver.isolate import Answer
     from .solver.outcome import Limits
 
@@ -121,8 +121,8 @@ def verify(
     task or data that cannot be certified.
     """
     from .solver.certify import certify_problem
+    from .solver.checker.replay import Report, grades
     from .solver.outcome import Limits
-    from .solver.replay import Report, grades
 
     seconds: dict[str, float] = {}
     tell = step or (lambda _: None)
@@ -149,8 +149,8 @@ def replay(
     problem: Problem, dataset: Dataset, certificate: Certificate, opening: Opening | None = None
 ) -> checker.Report:
     """What the checker finds when it recomputes a certificate from the task and the Parquet files."""
-    from .solver import replay as checker
-    from .solver.check import open_data
+    from .solver.checker import replay as checker
+    from .solver.checker.check import open_data
 
     manifest = dataset.manifest
     opened = (opening or open_data)(dataset.folder, problem)

@@ -12,7 +12,7 @@ from ..schemas.plan import Plan, Refusal, parse_plan
 from ..schemas.problem import Problem
 from ..schemas.source import MAX_BYTES
 from ..schemas.verdict import Standing, Verdict, VerdictKind
-from ..solver.check import Data, evaluate
+from ..solver.checker.check import Data, evaluate
 from ..solver.rank import standing
 
 Ranker = Callable[[int], Standing | None]

@@ -30,7 +30,7 @@ from cobench.datasets.opening import Dataset, open_dataset
 from cobench.schemas.problem import Problem, pose
 from cobench.schemas.task import TaskFile, parse_task
 from cobench.solver import scan
-from cobench.solver.narrow import feasible
+from cobench.solver.lowering.narrow import feasible
 from cobench.solver.outcome import Limits
 from engine_growth import machine
 from papers_method import Answer, load, script

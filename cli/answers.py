@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from ..schemas.certificate import ConflictsClaim
     from ..schemas.problem import Problem
-    from ..solver.best import Best
     from ..solver.certify import Survivors
-    from ..solver.check import Evaluation
-    from ..solver.place import Level, Place
-    from ..solver.prices import Priced
-    from ..solver.sensitivity import Curve, Influence, Sensitivity
-    from ..solver.trace import Trace, Traced
+    from ..solver.checker.check import Evaluation
+    from ..solver.checker.trace import Trace, Traced
+    from ..solver.questions.best import Best
+    from ..solver.questions.place import Level, Place
+    from ..solver.questions.prices import Priced
+    from ..solver.questions.sensitivity import Curve, Influence, Sensitivity
     from .explaining import Lost
 
 _STEPS = 24  # on a terminal; the JSON has them all
@@ -241,7 +241,7 @@ def _at(curve: Curve, loosened: int) -> str:
 
 def _others(problem: Problem) -> str:
     """Which thresholds one could ask for."""
-    from ..solver.sensitivity import is_threshold
+    from ..solver.questions.sensitivity import is_threshold
 
     names = [item.name for item in problem.constraints if is_threshold(item)]
     return f"--threshold shows the steps of {' or '.join(names)}." if names else ""

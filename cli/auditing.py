@@ -13,8 +13,8 @@ from .common import error_texts, find_files, internal_error, print_json, progres
 from .verification import Seconds
 
 if TYPE_CHECKING:
-    from ..solver.audit import Audit
-    from ..solver.findings import Finding
+    from ..solver.questions.audit import Audit
+    from ..solver.questions.findings import Finding
 
 
 _DATA = click.option(
@@ -58,9 +58,9 @@ def audit(
     cobench audit tasks/parks --strict
     """
     from ..schemas.task import load_task
-    from ..solver.audit import audit as audit_task
-    from ..solver.findings import findings
     from ..solver.outcome import Limits
+    from ..solver.questions.audit import audit as audit_task
+    from ..solver.questions.findings import findings
     from ..verification import data_of
 
     files = find_files(tasks, (".yaml", ".yml"), "task files (*.yaml)")
@@ -146,9 +146,9 @@ def harden(
     from ..schemas.problem import pose
     from ..schemas.source import read_text
     from ..schemas.task import parse_task
-    from ..solver.entailment import Undecided
-    from ..solver.harden import harden as harden_task
     from ..solver.outcome import Limits
+    from ..solver.questions.entailment import Undecided
+    from ..solver.questions.harden import harden as harden_task
     from ..verification import data_of
     from . import hardening
 

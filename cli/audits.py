@@ -18,8 +18,8 @@ from .common import console
 from .display import percent
 
 if TYPE_CHECKING:
-    from ..solver.audit import Audit, ConstraintFacts, Naive
-    from ..solver.findings import Finding
+    from ..solver.questions.audit import Audit, ConstraintFacts, Naive
+    from ..solver.questions.findings import Finding
 
 _STYLES = {"warning": "bold yellow", "note": "cyan"}
 
@@ -95,7 +95,7 @@ def _runner_up(audit: Audit) -> str:
 
 def _closest(audit: Audit) -> str:
     """The smallest gap of a naive plan to the optimum."""
-    from ..solver.findings import shortcuts
+    from ..solver.questions.findings import shortcuts
 
     gaps = [item.gap for item in shortcuts(audit) if item.gap is not None]
     if audit.optimum is None or not shortcuts(audit):

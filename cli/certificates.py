@@ -77,7 +77,7 @@ def _check(path: Path, task: Path | None, data: str | None) -> tuple[_Said, _Sai
     from ..schemas.certificate import read_certificate
     from ..schemas.problem import pose
     from ..schemas.task import load_task
-    from ..solver.replay import wrong_grades
+    from ..solver.checker.replay import wrong_grades
     from ..verification import data_of, replay
 
     certificate = read_certificate(_read(path), str(path))

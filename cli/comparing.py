@@ -13,7 +13,7 @@ from .common import console, print_json
 
 if TYPE_CHECKING:
     from ..schemas.certificate import ObjectiveFacts
-    from ..solver.changes import Amounts, Change, Flip
+    from ..solver.questions.changes import Amounts, Change, Flip
 
 _PATH = click.Path(path_type=Path)
 _MARKS = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("~", "yellow")}
@@ -41,7 +41,7 @@ def diff(old: Path, new: Path, verdicts: tuple[Path, Path] | None, as_json: bool
     """
     from ..schemas.collection import read_certificates, read_verdicts
     from ..schemas.plain import as_data
-    from ..solver.changes import changes, flips
+    from ..solver.questions.changes import changes, flips
 
     before, after = read_certificates(old), read_certificates(new)
     found = changes(before, after)

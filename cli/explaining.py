@@ -132,8 +132,8 @@ def _plan(
     title: str, problem: Problem, dataset: Dataset, lowered: Lowered, plan: Plan, as_json: bool, shown: Progress
 ) -> int:
     from ..solver.certify import survivors_of
-    from ..solver.check import open_data
-    from ..solver.trace import trace
+    from ..solver.checker.check import open_data
+    from ..solver.checker.trace import trace
 
     found = trace(problem, open_data(dataset.folder, problem), plan)
     survivors = survivors_of(lowered)
@@ -176,7 +176,7 @@ def _task(
     title: str, problem: Problem, dataset: Dataset, lowered: Lowered, asked: Asked, limits: Limits, as_json: bool,
     shown: Progress,
 ) -> int:  # fmt: skip
-    from ..solver.sensitivity import curve, is_threshold, sensitivity
+    from ..solver.questions.sensitivity import curve, is_threshold, sensitivity
 
     started = time.monotonic()
     shown.begin("leaving constraints out")
@@ -201,7 +201,7 @@ def _task(
         write_explanation(asked.html, title, problem, certificate, found, survivors)
     ways = None
     if claim is not None and asked.prices:
-        from ..solver.prices import priced
+        from ..solver.questions.prices import priced
 
         ways = priced(claim, problem, asked.prices)
         claim = claim.model_copy(update={"corrections": tuple(item.correction for item in ways)})
@@ -255,7 +255,7 @@ def _constraint(name: str, problem: Problem) -> Constraint:
 
 def _check_threshold(name: str | None, problem: Problem) -> None:
     """Refuses a constraint that is not one comparison of numbers by size: it cannot be moved by an amount."""
-    from ..solver.sensitivity import is_threshold
+    from ..solver.questions.sensitivity import is_threshold
 
     if name is None:
         return

@@ -13,9 +13,9 @@ import rich_click as click
 
 from ..schemas.canonical import wide
 from ..schemas.units import Type, format_decimal, format_value, parse_decimal
-from ..solver.harden import Change, Hardened, State
-from ..solver.rewrite import unified
-from ..solver.thresholds import Goal, Margin, Plans, Unique
+from ..solver.questions.harden import Change, Hardened, State
+from ..solver.questions.rewrite import unified
+from ..solver.questions.thresholds import Goal, Margin, Plans, Unique
 from .common import print_json
 
 if TYPE_CHECKING:

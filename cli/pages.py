@@ -12,14 +12,14 @@ from ..schemas.canonical import narrow
 from ..schemas.certificate import Certificate, ConflictsClaim, distribution_pairs
 from ..schemas.files import write_atomically
 from ..schemas.units import Type, format_value
-from ..solver.place import TOP, order_of
+from ..solver.questions.place import TOP, order_of
 from .display import correction_steps
 
 if TYPE_CHECKING:
     from ..schemas.problem import Problem
     from ..solver.certify import Survivors
-    from ..solver.place import Order
-    from ..solver.sensitivity import Curve, Sensitivity
+    from ..solver.questions.place import Order
+    from ..solver.questions.sensitivity import Curve, Sensitivity
 
 _MOST_SETS = 60  # rows of a figure; its table has them all
 _MOST_BARS = 500  # values in the table of a distribution

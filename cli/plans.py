@@ -80,7 +80,7 @@ def score(task: Path, plan: str, data: str | None, certificate: Path | None, as_
     from ..agent_runner.scoring import score_text
     from ..schemas.problem import pose
     from ..schemas.task import load_task
-    from ..solver.check import open_data
+    from ..solver.checker.check import open_data
     from ..verification import data_of
 
     text = read_plan(plan)
@@ -147,7 +147,7 @@ def certificate_of(path: Path, problem: Problem, dataset: Dataset, opened: Any) 
     """The certificate in a file, if it is about this task and these tables."""
     from ..schemas.canonical import narrow
     from ..schemas.certificate import read_certificate
-    from ..solver.check import evaluate
+    from ..solver.checker.check import evaluate
 
     try:
         content = path.read_bytes()

@@ -31,7 +31,7 @@ def prove(task: Path, out: Path, data: str | None, time_limit: float | None, as_
 
     \b
     cobench prove task.yaml --out proof
-    python -m cobench.solver.proof_check proof/problem.opb proof/proof.pbp
+    python -m cobench.solver.proofs.proof_check proof/problem.opb proof/proof.pbp
     """
     from ..schemas.canonical import wide
     from ..schemas.errors import Disagreement
@@ -39,9 +39,9 @@ def prove(task: Path, out: Path, data: str | None, time_limit: float | None, as_
     from ..schemas.problem import pose
     from ..schemas.task import load_task
     from ..schemas.units import format_value
-    from ..solver.check import evaluate, open_data
+    from ..solver.checker.check import evaluate, open_data
     from ..solver.outcome import Limits
-    from ..solver.proof_files import UndecidedError, write_proof
+    from ..solver.proofs.proof_files import UndecidedError, write_proof
     from ..verification import data_of
 
     file = load_task(task)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ..datasets.opening import Dataset
     from ..schemas.problem import Problem
     from ..schemas.units import Type
-    from ..solver.best import Best
-    from ..solver.place import Order
+    from ..solver.questions.best import Best
+    from ..solver.questions.place import Order
 
 _PATH = click.Path(path_type=Path)
 _DATA = "A bundled name or a folder, instead of the dataset that the task names."
@@ -50,8 +50,8 @@ def rank(
     """
     from ..schemas.problem import pose
     from ..schemas.task import load_task
-    from ..solver.check import evaluate, open_data
-    from ..solver.place import Undecided, place
+    from ..solver.checker.check import evaluate, open_data
+    from ..solver.questions.place import Undecided, place
     from ..verification import data_of
     from .answers import print_place, print_unranked
 
@@ -115,10 +115,10 @@ def best(task: Path, most: int, data: str | None, time_limit: float | None, as_j
     """
     from ..schemas.problem import pose
     from ..schemas.task import load_task
-    from ..solver.best import best_plans
     from ..solver.lower import lower
     from ..solver.outcome import Limits
-    from ..solver.place import Undecided
+    from ..solver.questions.best import best_plans
+    from ..solver.questions.place import Undecided
     from ..verification import data_of
 
     file = load_task(task)
@@ -166,16 +166,16 @@ def _order(
     certificate: Path | None, problem: Problem, dataset: Dataset, opened: Any, time_limit: float | None, begin: Any
 ) -> Order:
     """The order of all plans: from the certificate's distribution, else counted."""
-    from ..solver.place import Listed, order_of
+    from ..solver.questions.place import Listed, order_of
 
     if certificate is not None:
         known = certificate_of(certificate, problem, dataset, opened)
         found = Listed([], "certificate") if known.claims.status.value == "unsolvable" else order_of(known)
         if found is not None:
             return found
-    from ..solver.best import scanned_order
     from ..solver.lower import lower
     from ..solver.outcome import Limits
+    from ..solver.questions.best import scanned_order
 
     begin("counting plans")
     model = lower(problem, dataset).model
@@ -185,7 +185,7 @@ def _order(
 def _check(found: Best, problem: Problem, dataset: Dataset) -> None:
     """Raises Disagreement when the checker values a listed plan otherwise."""
     from ..schemas.plan import Plan
-    from ..solver.check import evaluate, open_data
+    from ..solver.checker.check import evaluate, open_data
 
     opened = open_data(dataset.folder, problem)
     for plan in found.plans:

@@ -46,8 +46,8 @@ from ..schemas.version import VERSION
 from . import conflicts, scan
 from .isolate import ENGINES, Answer, Running
 from .lower import Lowered, lower
+from .lowering.narrow import feasible
 from .model import Model
-from .narrow import feasible
 from .outcome import Limits, Outcome, Reason, Status
 from .reduce import reduced
 from .scan import Survey

@@ -21,10 +21,10 @@ from ..schemas.expression import Expr, children, choices_of, split_and
 from ..schemas.problem import Constraint, Problem
 from ..schemas.syntax import ExpressionText
 from .coding import coded, first_rows
-from .levels import recent
+from .lowering.levels import recent
+from .lowering.offers import Offers
+from .lowering.values import Evaluator, Values, codes_of_tuples, integers, table_columns
 from .model import LIMIT, Bools, Choice, Ints, Linear, Link, Model, Row, Table, Term, Threshold
-from .offers import Offers
-from .values import Evaluator, Values, codes_of_tuples, integers, table_columns
 
 MAX_TABLE = 2**22
 Cells = tuple[tuple[int, ...], list[tuple[Ints, int]], Values]  # choices, codes and their numbers, a value per cell

@@ -28,7 +28,7 @@ def standing(certificate: Certificate, value: int) -> Standing | None:
 
 def scan_standing(problem: Problem, data: Dataset, certificate: Certificate, value: int) -> Standing | None:
     """Counted by the scan, for tasks with too many values to list; None when the total or the rank is out of reach."""
-    from .narrow import feasible  # on first use: most certificates have a distribution
+    from .lowering.narrow import feasible  # on first use: most certificates have a distribution
     from .outcome import Limits
     from .scan import survey
 

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .columns.positions import values_at
+from .columns.survey import Survey
+from .columns.sweeping import Scan, Stopped, common_step, in_steps
 from .model import Ints, Linear, Model
 from .outcome import Limits, Outcome
-from .positions import values_at
-from .survey import Survey
-from .sweeping import Scan, Stopped, common_step, in_steps
 
 
 def solve(model: Model, limits: Limits) -> Outcome:

@@ -21,7 +21,7 @@ from ..schemas.problem import Problem
 from ..schemas.task import TaskFile, read_task
 from ..schemas.world import RelationTable, Table
 from ..solver.certify import Engines
-from ..solver.check import Data, open_data
+from ..solver.checker.check import Data, open_data
 from ..solver.outcome import Limits
 from ..verification import Verification, verify
 from .source import Entry

@@ -17,12 +17,12 @@ from cobench.cli import run
 from cobench.schemas.errors import InputError, InputErrors
 from cobench.schemas.syntax import ExpressionText, parse
 from cobench.schemas.task import parse_task
-from cobench.solver import naive
-from cobench.solver.audit import Audit, audit
-from cobench.solver.findings import Finding, findings
 from cobench.solver.lower import Lowered
 from cobench.solver.model import Linear, Model
 from cobench.solver.outcome import Limits
+from cobench.solver.questions import naive
+from cobench.solver.questions.audit import Audit, audit
+from cobench.solver.questions.findings import Finding, findings
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 

@@ -20,8 +20,8 @@ from cobench.cli import run
 from cobench.datasets.opening import Dataset
 from cobench.schemas.canonical import canonical_bytes, digest
 from cobench.schemas.problem import Problem, pose
-from cobench.solver import check
-from cobench.solver import replay as checker
+from cobench.solver.checker import check
+from cobench.solver.checker import replay as checker
 from cobench.verification import replay
 
 HERE = Path(__file__).resolve().parent / "certificates"

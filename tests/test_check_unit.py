@@ -21,8 +21,8 @@ from cobench.schemas.problem import Problem, pose
 from cobench.schemas.syntax import ExpressionText, Span, parse
 from cobench.schemas.task import parse_task
 from cobench.schemas.units import BOOL
-from cobench.solver import check
-from cobench.solver.check import Data, evaluate, open_data
+from cobench.solver.checker import check
+from cobench.solver.checker.check import Data, evaluate, open_data
 
 MANIFEST = """
 cobench_dataset: 1

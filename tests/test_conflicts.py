@@ -20,9 +20,10 @@ from cobench.schemas.plan import Plan
 from cobench.schemas.problem import Problem, pose
 from cobench.schemas.task import parse_task
 from cobench.schemas.units import format_value
-from cobench.solver import check, conflicts, scan
-from cobench.solver import replay as checker
+from cobench.solver import conflicts, scan
 from cobench.solver.certify import certify
+from cobench.solver.checker import check
+from cobench.solver.checker import replay as checker
 from cobench.solver.conflicts import Correction, Explanation, explain
 from cobench.solver.model import Linear, Model
 from cobench.solver.outcome import Limits, Outcome, Reason, Status

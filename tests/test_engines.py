@@ -24,9 +24,10 @@ from cobench.schemas.errors import Disagreement
 from cobench.schemas.problem import pose
 from cobench.schemas.task import load_task
 from cobench.solver import certify as certifying
-from cobench.solver import check, cpsat, isolate, mip, scan
-from cobench.solver import replay as checker
+from cobench.solver import cpsat, isolate, mip, scan
 from cobench.solver.certify import certify
+from cobench.solver.checker import check
+from cobench.solver.checker import replay as checker
 from cobench.solver.isolate import Answer, Running
 from cobench.solver.model import Linear, Model, Row
 from cobench.solver.outcome import Limits, Outcome, Reason, Status

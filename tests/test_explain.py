@@ -18,14 +18,14 @@ from cobench.schemas.plan import Plan
 from cobench.schemas.problem import pose
 from cobench.schemas.syntax import parse
 from cobench.schemas.task import load_task, parse_task
-from cobench.solver.check import open_data
+from cobench.solver.checker.check import open_data
+from cobench.solver.checker.trace import trace
 from cobench.solver.lower import lower
 from cobench.solver.model import Model, Table
 from cobench.solver.outcome import Limits, Reason
-from cobench.solver.prices import priced
-from cobench.solver.sensitivity import UNDEFINED, curve, is_threshold, sensitivity
-from cobench.solver.steps import steps
-from cobench.solver.trace import trace
+from cobench.solver.questions.prices import priced
+from cobench.solver.questions.sensitivity import UNDEFINED, curve, is_threshold, sensitivity
+from cobench.solver.questions.steps import steps
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -22,9 +22,9 @@ from cobench.schemas.problem import pose
 from cobench.schemas.syntax import MAX_BYTES, MAX_DEPTH, MAX_TOKENS, ExpressionText, Span, parse
 from cobench.schemas.task import parse_task
 from cobench.schemas.units import COUNT, format_value
-from cobench.solver.check import compiled
+from cobench.solver.checker.check import compiled
 from cobench.solver.lower import lower
-from cobench.solver.values import Evaluator, table_columns
+from cobench.solver.lowering.values import Evaluator, table_columns
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -16,14 +16,15 @@ from cobench.schemas.expression import Compare, Literal
 from cobench.schemas.problem import pose
 from cobench.schemas.task import parse_task
 from cobench.schemas.units import COUNT, Type
-from cobench.solver import naive, scan
-from cobench.solver.entailment import Undecided
-from cobench.solver.harden import Hardened, State, harden
+from cobench.solver import scan
 from cobench.solver.lower import lower
 from cobench.solver.model import Model
 from cobench.solver.outcome import Limits
-from cobench.solver.rewrite import spelled, unified
-from cobench.solver.thresholds import Goal, Margin, Plans, Unique
+from cobench.solver.questions import naive
+from cobench.solver.questions.entailment import Undecided
+from cobench.solver.questions.harden import Hardened, State, harden
+from cobench.solver.questions.rewrite import spelled, unified
+from cobench.solver.questions.thresholds import Goal, Margin, Plans, Unique
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
@@ -301,7 +302,7 @@ def test_every_number_of_plans_up_to_what_there_is_now_or_its_neighbours() -> No
 
 def test_a_promise_that_does_not_hold_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     with posed(hotels(lines("sum: a.price + b.price <= 40"))) as at:
-        monkeypatch.setattr("cobench.solver.thresholds.Turning.slacks", lambda *_: iter([(-1, True)]))
+        monkeypatch.setattr("cobench.solver.questions.thresholds.Turning.slacks", lambda *_: iter([(-1, True)]))
         with pytest.raises(Exception, match="does not give what the search says"):
             hardened(at, Plans(24))
 

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from cobench.schemas.errors import OverflowRisk
 from cobench.solver import certify as certifying
-from cobench.solver import kernels, scan
+from cobench.solver import scan
+from cobench.solver.columns import kernels
 from cobench.solver.lower import Lowered, lower
 from cobench.solver.model import Choice, Linear, Link, Model, Row, Table, Term
 from cobench.solver.outcome import Limits, NoPlanError, Outcome, Reason, Status

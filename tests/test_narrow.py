@@ -11,10 +11,10 @@ from cobench.datasets.opening import Dataset, open_dataset
 from cobench.schemas.errors import InputError
 from cobench.schemas.problem import Problem, pose
 from cobench.schemas.task import TaskFile, parse_task
-from cobench.solver import levels
 from cobench.solver.certify import certify
 from cobench.solver.lower import Lowered, lower
-from cobench.solver.narrow import feasible
+from cobench.solver.lowering import levels
+from cobench.solver.lowering.narrow import feasible
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -26,8 +26,8 @@ from cobench.schemas.plan import Plan
 from cobench.schemas.problem import Problem, pose
 from cobench.schemas.task import parse_task
 from cobench.schemas.verdict import Standing, VerdictKind
-from cobench.solver import check
 from cobench.solver.certify import certify
+from cobench.solver.checker import check
 from cobench.solver.lower import lower
 from cobench.solver.outcome import Limits
 from cobench.solver.rank import in_top, scan_standing, standing

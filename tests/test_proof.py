@@ -16,14 +16,15 @@ from typing import Any
 import numpy as np
 import pytest
 from cobench.cli import run
-from cobench.solver import proof as proving
-from cobench.solver import proof_check, proof_files, scan
+from cobench.solver import scan
 from cobench.solver.model import Linear, Link, Model, Row
 from cobench.solver.outcome import Limits
-from cobench.solver.proof import NoProofError, Proof, prove
-from cobench.solver.proof_check import Database, RefusedError, check
+from cobench.solver.proofs import proof as proving
+from cobench.solver.proofs import proof_check, proof_files
+from cobench.solver.proofs.proof import NoProofError, Proof, prove
+from cobench.solver.proofs.proof_check import Database, RefusedError, check
+from cobench.solver.proofs.removals import Removal, Removals, fault
 from cobench.solver.reduce import reduced
-from cobench.solver.removals import Removal, Removals, fault
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 

@@ -16,12 +16,12 @@ from cobench.schemas.certificate import Certificate, Grade, read_certificate
 from cobench.schemas.errors import TableError
 from cobench.schemas.plan import Plan
 from cobench.schemas.problem import Problem
-from cobench.solver import recompute as whole
-from cobench.solver import recompute_conflicts as disputed
-from cobench.solver import replay as checker
-from cobench.solver.check import Data, evaluate
-from cobench.solver.recompute import Feasible, recompute
-from cobench.solver.replay import Report, grades, replay, wrong_grades
+from cobench.solver.checker import recompute as whole
+from cobench.solver.checker import recompute_conflicts as disputed
+from cobench.solver.checker import replay as checker
+from cobench.solver.checker.check import Data, evaluate
+from cobench.solver.checker.recompute import Feasible, recompute
+from cobench.solver.checker.replay import Report, grades, replay, wrong_grades
 
 from .test_check_unit import BOTH, TASK, World, task_on
 

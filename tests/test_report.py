@@ -18,7 +18,7 @@ from cobench.schemas.certificate import Certificate, DistributionClaim, Grade, r
 from cobench.schemas.collection import read_certificates
 from cobench.schemas.errors import CertificateError, InputError, OutputError
 from cobench.schemas.verdict import Standing, Verdict, VerdictKind
-from cobench.solver.changes import changes, cut, flips
+from cobench.solver.questions.changes import changes, cut, flips
 
 ROOT = Path(__file__).resolve().parent.parent
 TASKS = ROOT / "tasks" / "parks"

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cobench.solver import grouping, kernels, ordering, scan, sweeping
+from cobench.solver import scan
+from cobench.solver.columns import grouping, kernels, ordering, sweeping
+from cobench.solver.columns.ordering import Ordered
+from cobench.solver.columns.pairs import radix_sort
 from cobench.solver.model import Linear, Link, Model, Row
-from cobench.solver.ordering import Ordered
 from cobench.solver.outcome import Limits, Outcome, Reason, Status
-from cobench.solver.pairs import radix_sort
 from cobench.solver.scan import Survey
 from hypothesis import event, given
 from hypothesis import strategies as st

@@ -18,9 +18,11 @@ from cobench.schemas.errors import ExpressionError, OverflowRisk
 from cobench.schemas.plan import Plan
 from cobench.schemas.problem import Problem, pose
 from cobench.schemas.task import TaskFile, parse_task
-from cobench.solver import check, kernels, scan
-from cobench.solver import replay as checker
+from cobench.solver import scan
 from cobench.solver.certify import certify
+from cobench.solver.checker import check
+from cobench.solver.checker import replay as checker
+from cobench.solver.columns import kernels
 from cobench.solver.lower import Lowered, lower
 from cobench.solver.model import Model
 from cobench.solver.outcome import Limits, Outcome, Status

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from cobench.datasets.opening import Dataset
 from cobench.schemas.canonical import canonical_bytes, digest
 from cobench.schemas.problem import Problem, pose
-from cobench.solver import replay as checker
+from cobench.solver.checker import replay as checker
 from cobench.verification import replay
 
 HERE = Path(__file__).resolve().parent

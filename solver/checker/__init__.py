@@ -1,0 +1,1 @@
+"""The independent checker: it shares no code with lowering and engines."""

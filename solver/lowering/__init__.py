@@ -1,0 +1,1 @@
+"""What lowering evaluates expressions with: values of whole columns, and the rows that they leave."""

@@ -1,0 +1,106 @@
+"""The offers of one choice: which rows they are, and their ids, written out only for rows that somebody asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...schemas.errors import TableError, Where
+from ...schemas.offer_id import id_text
+from ...schemas.plan import MAX_ID
+from ...schemas.units import Type
+from ..coding import first_rows
+from .values import Evaluator, Ints, TableColumns, Values, codes_of, codes_of_tuples
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """Row numbers `rows: int64[n]` of a table, ascending, that satisfy the table's `require`."""
+
+    choice: str
+    table: TableColumns
+    rows: Ints
+
+    @classmethod
+    def all(cls, choice: str, columns: TableColumns) -> Offers:
+        """Every row of a table that satisfies its `require`."""
+        table = columns.world.tables[columns.table]
+        if table.require is None or table.require_text is None:
+            return cls(choice, columns, np.arange(columns.length))
+        evaluator = Evaluator(
+            columns.length, lambda node: columns.column(node.column), columns.dataset, columns.world, table.require_text
+        )
+        return cls(choice, columns, np.flatnonzero(evaluator.values(table.require).true()))
+
+    def ids(self, indices: Iterable[int]) -> list[str]:
+        """The ids of the offers at the given indices into `rows`."""
+        chosen = self.rows[np.fromiter(indices, np.int64)]
+        template = self.table.world.tables[self.table.table].id
+        if template is None:
+            return []
+        columns = [self._texts(column, chosen) for column in template.columns]
+        ids = [template.format(values) for values in zip(*columns, strict=True)]
+        long = next((offer for offer in ids if len(offer) > MAX_ID), None)
+        if long is not None:
+            where = Where(str(self.table.dataset.folder / self.table.world.tables[self.table.table].file))
+            raise TableError(f"an offer id has {len(long)} characters, more than {MAX_ID}", where=where)
+        return ids
+
+    def _texts(self, column: str, rows: Ints) -> list[str | None]:
+        return texts(self.table.taken(column, rows), self.table.world.tables[self.table.table].fields[column].type)
+
+    def find(self, ids: Iterable[str]) -> Ints:
+        """The indices of the offers with these ids, ascending; ids of no offer are left out."""
+        template = self.table.world.tables[self.table.table].id
+        parsed = [template.parse(offer) for offer in ids] if template is not None else []
+        good = np.zeros(len(self.rows), np.bool_)
+        wanted = (
+            {tuple(found[column] for column in template.columns) for found in parsed if found} if template else set()
+        )
+        if not wanted or template is None:
+            return np.flatnonzero(good)
+        # A row can only match when each part does, so few rows are left for the comparison of whole ids.
+        candidate = np.ones(len(self.rows), np.bool_)
+        for position, column in enumerate(template.columns):
+            values = self.table.column(column).take(self.rows)
+            codes, number = codes_of(values)
+            parts = texts(
+                values.take(first_rows(codes, number)), self.table.world.tables[self.table.table].fields[column].type
+            )
+            allowed = {key[position] for key in wanted}
+            candidate &= np.array([part in allowed for part in parts], np.bool_)[codes]
+        near = np.flatnonzero(candidate)
+        columns = [self._texts(column, self.rows[near]) for column in template.columns]
+        matches = [key in wanted for key in zip(*columns, strict=True)]
+        good[near[np.array(matches, np.bool_)]] = True
+        return np.flatnonzero(good)
+
+    def check_unique(self) -> None:
+        """Refuses offers that share an id: TableError with one of them."""
+        table = self.table.world.tables[self.table.table]
+        if table.id is None or set(table.key) <= set(table.id.columns) or not len(self.rows):
+            return
+        codes, number = codes_of_tuples(
+            [self.table.column(column).take(self.rows) for column in table.id.columns], len(self.rows)
+        )
+        if number < len(self.rows):
+            repeated = int(np.argmax(np.bincount(codes)))
+            offer = self.ids([int(np.flatnonzero(codes == repeated)[0])])[0]
+            more = len(self.rows) - number
+            raise TableError(
+                f"the table '{table.name}' has {more} offers whose id is not their own, such as '{offer}'",
+                where=Where(str(self.table.dataset.folder / table.file)),
+                hint="an id has to tell the offers of a table apart",
+            )
+
+
+def texts(values: Values, kind: Type) -> list[str | None]:
+    """The values as they stand in ids, None for unknown."""
+    items: list[int | str | None] = values.data.tolist()
+    if values.words is not None:
+        items = [values.words[int(code)] for code in values.data]
+    if values.null is not None:
+        items = [None if null else item for item, null in zip(items, values.null, strict=True)]
+    return [id_text(item, kind) for item in items]

@@ -1,0 +1,1 @@
+"""Proofs of an optimum for outsiders, and the page of code that checks them."""

@@ -1,0 +1,1 @@
+"""Questions about all plans of a task, and about the task itself."""
