@@ -131,6 +131,32 @@ def test_positions_and_lists_agree_with_trying_every_plan(compiled: bool, seed: 
 
 
 @both_forms
+@given(seed=seeds)
+def test_several_rows_that_bind_two_larger_choices(compiled: bool, seed: int) -> None:
+    rng = random.Random(seed)  # noqa: S311
+    model = small_pairs(rng, 1, 9)
+    more = [
+        Row(
+            1,
+            Linear(
+                {place: ints(*(rng.randint(-3, 3) for _ in range(9))) for place in range(2)}, (), -rng.randint(0, 3)
+            ),
+        )
+        for _ in range(rng.randint(1, 2))
+    ]
+    model = replace(model, rows=(*model.rows, *more))
+    values = sorted(map(model.objective.value, feasible_plans(model)))
+    with pytest.MonkeyPatch.context() as patch:
+        form(compiled, patch, seed)
+        found = [scan.survey(model, Limits()), scan.survey(model, Limits(), (9,))]
+    for survey in found:
+        assert survey.count[0] == len(values)
+        assert survey.tied == (values.count(values[0]) if values else 0)
+        assert survey.runner_up == next((value for value in values if value > values[0]), None)
+    assert found[1].ranks[9] == (sum(value < 9 for value in values), values.count(9))
+
+
+@both_forms
 def test_the_models_above_reach_every_loop(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     taken: Counter[str] = Counter()
     right = kernels.run
