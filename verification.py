@@ -112,12 +112,14 @@ def verify(
     step: Step | None = None,
     check: bool = True,
     opening: Opening | None = None,
+    survivors: bool = True,
 ) -> Verification:
     """Certifies a task (a path or a loaded one) and has the checker replay the certificate.
 
     `engines`: the scan alone, or all, which must agree (else Disagreement). `data`: a bundled name, a folder, or an
     open dataset; by default what the task names, relative to its file. `step` is told what begins. Without `check`
-    every claim stays `claimed`. `opening` gives the checker its tables instead of `open_data`. Raises InputError for a
+    every claim stays `claimed`. `opening` gives the checker its tables instead of `open_data`. Without `survivors`
+    nobody counts the rows that pass each constraint, which takes time linear in the tables. Raises InputError for a
     task or data that cannot be certified.
     """
     from .solver.certify import certify_problem
@@ -131,7 +133,7 @@ def verify(
     problem = pose(file, dataset.manifest)
     tell("certifying")
     started = time.perf_counter()
-    certified = certify_problem(problem, dataset, Scope(), limits or Limits(), engines, survivors=True)
+    certified = certify_problem(problem, dataset, Scope(), limits or Limits(), engines, survivors=survivors)
     claimed = certified.certificate
     seconds["certify"] = time.perf_counter() - started
     if not check:

@@ -126,7 +126,9 @@ class Certifier:
         name = self._data_name(entry, file)
         flags = self._job.flags
         dataset = self._dataset(name, file)
-        result = verify(file, dataset, flags.limits, flags.engines, check=flags.check, opening=self._checked)
+        result = verify(
+            file, dataset, flags.limits, flags.engines, check=flags.check, opening=self._checked, survivors=False
+        )
         certificate = result.certificate
         said = _said(result, certificate)
         facts = certificate.dataset.model_dump(mode="json")
