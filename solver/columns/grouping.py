@@ -130,12 +130,13 @@ def _side(model: Model, rows: Sequence[Row], by: Linear | None, choice: int) -> 
     if by is not None:
         column = _column(by, choice, number)
         tallied = (column - column.min()).astype(np.int32)[order]
-        fresh[1:] |= tallied[1:] != tallied[:-1]
     costs = [rows_in_order.column(place) for place in range(1, 1 + len(rows))]
     obj = rows_in_order.column(len(columns) - 1)
     codes = {id(part): code[order[start[:-1]]] for part, code in seen}
     mult = first = NOTHING
     if np.count_nonzero(fresh) <= WORTH * number:
+        if len(tallied):
+            fresh[1:] |= tallied[1:] != tallied[:-1]
         at = np.flatnonzero(fresh)
         start = np.searchsorted(at, start)
         first = np.append(at, number)
@@ -150,4 +151,4 @@ def _side(model: Model, rows: Sequence[Row], by: Linear | None, choice: int) -> 
 
 
 def _column(linear: Linear, choice: int, number: int) -> Ints:
-    return linear.columns.get(choice, np.zeros(number, np.int64))
+    return linear.columns[choice] if choice in linear.columns else np.zeros(number, np.int64)
