@@ -269,7 +269,12 @@ def main() -> int:
         results["growth"] = growth(options.data)
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
-        content = {"machine": machine(), "load": os.getloadavg()[0], "seed": options.seed, **results}
+        content = {
+            "machine": machine(("numpy", "numba", "polars", "pyarrow")),
+            "load": os.getloadavg()[0],
+            "seed": options.seed,
+            **results,
+        }
         options.json.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     return 0
 

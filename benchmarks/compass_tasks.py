@@ -208,7 +208,12 @@ def main() -> int:
         print(", ".join(f"{name} {value}" for name, value in line.items()))
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
-        content = {"machine": machine(), "dataset": data.manifest.manifest.name, "medians": levels, "results": results}
+        content = {
+            "machine": machine(("numpy", "numba", "polars", "pyarrow")),
+            "dataset": data.manifest.manifest.name,
+            "medians": levels,
+            "results": results,
+        }
         options.json.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     return 0
 

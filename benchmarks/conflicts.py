@@ -22,21 +22,19 @@ import argparse
 import itertools
 import json
 import os
-import platform
 import statistics
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from cobench.schemas.version import VERSION
 from cobench.solver.conflicts import Explanation, explain
 from cobench.solver.model import Choice, Linear, Link, Model, Row, Threshold
 from cobench.solver.outcome import Limits
+from machine import machine
 from ortools.sat.python import cp_model
 
 GROUPS = 114  # as many as date pairs of 2 to 5 nights in a month
@@ -263,23 +261,6 @@ def check(agreed: bool, otherwise: str) -> None:
         raise DisagreementError(otherwise)
 
 
-def machine() -> dict[str, Any]:
-    """What the numbers depend on."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
-    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
-    return {
-        "processor": model or platform.processor(),
-        "processors": os.cpu_count(),
-        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
-        "load_at_start": round(os.getloadavg()[0], 1),
-        "system": platform.system(),
-        "python": platform.python_version(),
-        "cobench": VERSION,
-        **{name: version(name) for name in ("numpy", "ortools")},
-    }
-
-
 def main() -> int:
     """Measures, prints a table and writes the results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -289,7 +270,7 @@ def main() -> int:
     parser.add_argument("--cpsat", type=float, default=1e3, metavar="OFFERS", help="the most offers CP-SAT gets")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to write the results")
     options = parser.parse_args()
-    facts = machine()
+    facts = {**machine(("numpy", "ortools")), "load_at_start": round(os.getloadavg()[0], 1)}
     results: list[dict[str, Any]] = []
     print(f"{'offers a side':>13} {'names':>5}  {'':21} {'seconds':>9} {'ratio':>9}  conflicts, corrections")
     for size, names in itertools.product(options.sizes.split(","), options.names.split(",")):

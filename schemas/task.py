@@ -40,9 +40,9 @@ class ConstraintSpec(Written):
 
     require: str = Field(description="The condition.")
     reveal: Literal["initial", "later"] = Field(
-        "initial", description="Whether the agent is told at once or only in the course of the conversation."
+        default="initial", description="Whether the agent is told at once or only in the course of the conversation."
     )
-    say: str = Field("", description="The words in which it is told.")
+    say: str = Field(default="", description="The words in which it is told.")
 
 
 class Expectation(Written):

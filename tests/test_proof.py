@@ -377,7 +377,7 @@ def test_anything_else_in_a_problem_is_refused(old: str, new: str) -> None:
 
 
 def test_the_checker_is_one_file_that_needs_only_python(tmp_path: Path) -> None:
-    (tmp_path / "c.py").write_bytes((ROOT / "solver" / "proof_check.py").read_bytes())
+    (tmp_path / "c.py").write_bytes((ROOT / "solver" / "proofs" / "proof_check.py").read_bytes())
     (tmp_path / "a.opb").write_text(OPB)
     (tmp_path / "a.pbp").write_text(PBP)
     (tmp_path / "b.pbp").write_text(PBP.replace("soli x2 x3", "soli x2 x4"))
