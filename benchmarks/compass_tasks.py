@@ -9,8 +9,8 @@ a few wishes about hotel, flight and permit, thousands of plans.
 Both answer the same question about each solvable task: number of plans, best value, and how many plans are better than
 a given one (a value a twentieth of the way from best to worst). The papers' method is measured twice: as they do it,
 stays put together from nightly offers ("papers"), and with every stay ready in an indexed table ("ready"). Ours is
-everything from the parsed file on: pose, lower, one survey for all three; reading YAML is timed apart, as their tasks are
-Python. All have had each task once before: tables are open, indexes built, code compiled. Seconds are of processor
+everything from the parsed file on: pose, lower, one survey for all three; reading YAML is timed apart, as their tasks
+are Python. All have had each task once before: tables are open, indexes built, code compiled. Seconds are of processor
 time, medians of interleaved repetitions. When two answers differ the script ends with exit code 4 and writes nothing.
 """
 
