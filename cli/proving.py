@@ -26,8 +26,9 @@ UNDECIDED = 3
 def prove(task: Path, out: Path, data: str | None, time_limit: float | None, as_json: bool, quiet: bool) -> int:
     """Write a proof that the best plan of TASK is best, or that there is none, which anybody can check.
 
-    DIR gets the problem (OPB) and the proof (VeriPB), what the variables stand for, and every offer that was left out
-    with the reason. Exit code 0: both were checked; 3: a limit was reached, and nothing was written.
+    DIR gets the problem (OPB) and the proof (VeriPB), what the variables stand for, every offer that was left out with
+    the reason, and check_plan.py, which checks any plan on the tables and needs only pyarrow. Exit code 0: both were
+    checked; 3: a limit was reached, and nothing was written.
 
     \b
     cobench prove task.yaml --out proof
@@ -35,11 +36,13 @@ def prove(task: Path, out: Path, data: str | None, time_limit: float | None, as_
     """
     from ..schemas.canonical import wide
     from ..schemas.errors import Disagreement
+    from ..schemas.files import write_atomically
     from ..schemas.plan import Plan
     from ..schemas.problem import pose
     from ..schemas.task import load_task
     from ..schemas.units import format_value
     from ..solver.checker.check import evaluate, open_data
+    from ..solver.checker.vendor import NAME, plan_checker
     from ..solver.outcome import Limits
     from ..solver.proofs.proof_files import UndecidedError, write_proof
     from ..verification import data_of
@@ -55,11 +58,13 @@ def prove(task: Path, out: Path, data: str | None, time_limit: float | None, as_
         except UndecidedError as open_question:
             click.echo(f"undecided: {open_question}; nothing was written", err=True)
             return UNDECIDED
+        shown.begin("looking the plan up in the tables")
+        opened = open_data(dataset.folder, problem)
         if proved.plan is not None:
-            shown.begin("looking the plan up in the tables")
-            worth = evaluate(problem, open_data(dataset.folder, problem), Plan.of(proved.plan))
+            worth = evaluate(problem, opened, Plan.of(proved.plan))
             if worth.violations or worth.value != proved.optimum:
                 raise Disagreement("error: on the tables the plan is not what the proof says")
+        write_atomically(out / NAME, plan_checker(problem, opened).encode())
     if as_json:
         found = {"id": problem.id, "accepted": True, "status": "unsolvable" if proved.plan is None else "solvable"}
         value = {} if proved.optimum is None else {"optimum": wide(proved.optimum), "plan": proved.plan}
@@ -67,7 +72,7 @@ def prove(task: Path, out: Path, data: str | None, time_limit: float | None, as_
         unit = {"unit": objective.type.unit, "scale": objective.type.scale}
         print_json({
             **found, **value, "objective": unit, "choices": sizes, "steps": proved.steps, "bytes": proved.size,
-            "files": [str(path) for path in proved.files],
+            "files": [*map(str, proved.files), str(out / NAME)],
         })  # fmt: skip
         return 0
     if proved.optimum is None:
