@@ -72,8 +72,9 @@ def cobench() -> None:
 
 def main(args: Sequence[str] | None = None) -> None:
     """Runs the command line and exits with its code; a fault of the input never shows a traceback."""
-    # What a command makes mostly lives until it ends: looking for cycles every 700 objects is a tenth of a short one.
-    gc.set_threshold(50_000, 20, 20)
+    # What a command makes mostly lives until it ends: looking for cycles every 700 objects is a tenth of a short one, and
+    # once in it is still a thirtieth.
+    gc.set_threshold(250_000, 20, 20)
     # No plugin of pydantic that happens to be installed takes part in reading a file; looking for them takes time, too.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # Nothing here multiplies matrices, so that numpy need not start threads for it.

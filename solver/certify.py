@@ -44,7 +44,7 @@ from ..schemas.problem import Problem, pose
 from ..schemas.task import TaskFile
 from ..schemas.units import Type, format_value
 from ..schemas.version import VERSION
-from . import conflicts, scan
+from . import scan
 from .isolate import ENGINES, Answer, Running
 from .lower import Lowered, lower
 from .lowering.narrow import feasible, marked
@@ -281,6 +281,8 @@ class _Certifying:
 
     def _conflicts(self) -> ConflictsClaim:
         """Why there is no plan, and the least that would help."""
+        from . import conflicts
+
         model = self.whole.model
         explanation = conflicts.explain(model, self.left())
         names = [model.names[number] for number in range(len(model.names))]

@@ -23,8 +23,10 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pyarrow import _compute  # pyright: ignore[reportAttributeAccessIssue] - compiled, without type stubs
-from pyarrow import _parquet  # pyright: ignore[reportAttributeAccessIssue] - likewise
+from pyarrow import (
+    _compute,  # pyright: ignore[reportAttributeAccessIssue] - compiled, without type stubs
+    _parquet,  # pyright: ignore[reportAttributeAccessIssue] - likewise
+)
 
 from ...schemas import expression as ex
 from ...schemas.canonical import wide
@@ -39,7 +41,7 @@ from ...schemas.verdict import Violation
 from ...schemas.world import Derived, Referenced, Stored, Table
 
 # Arrow's functions by name: `pyarrow.compute` wraps all of them when it is imported, which takes longer than to check a
-# small task; `pyarrow.parquet` imports file systems of several clouds. So does importing pandas, which Arrow does before
+# small task, and `pyarrow.parquet` imports file systems. So does importing pandas take longer, which Arrow does before
 # it makes an array or a scalar from Python's objects.
 arrow: Any = _compute
 parquet: Any = _parquet
@@ -375,8 +377,9 @@ class Data:
     def values(self, table: str, node: Expr, rows: Sequence[int]) -> Sequence[Value]:
         """The value of an expression over one row in each of `rows`.
 
-        It is computed once for all rows that are alike in the stored columns on which it depends; or, where that is most
-        of them, from whole columns of its parts by Python's own loops, which are quicker than a call for each row.
+        It is computed once for all rows that are alike in the one stored column on which it depends. Where these are
+        few, or it depends on several, whole columns of its parts are combined by Python's own loops, which are several
+        times quicker than a call for each row.
         """
         if isinstance(node, ex.Column):
             field = self._tables[table].fields[node.column]
@@ -384,8 +387,8 @@ class Data:
                 return self._stored(table, node.column, rows)
             if isinstance(field, Derived):
                 return self.values(table, field.expr, rows)
-        bases, parts = self.bases(table, node), list(ex.children(node))
-        whole = bases and _is_strict(node) and not any(part.type.nullable for part in parts)
+        bases = self.bases(table, node)
+        whole = bases and _is_strict(node)
         if not (whole and len(bases) > 1):
             columns = [self._stored(table, name, rows) for name in bases]
             keys = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True)) if columns else [0] * len(rows)
@@ -394,7 +397,10 @@ class Data:
                 function = self.function(table, node)
                 found = {key: function(row) for key, row in some.items()}
                 return list(map(found.__getitem__, keys))
-        return list(map(_strict(node), *(self.values(table, part, rows) for part in parts)))
+        combine, parts = _strict(node), [self.values(table, part, rows) for part in ex.children(node)]
+        if any(None in set(part) for part in parts):
+            return [None if None in values else combine(*values) for values in zip(*parts, strict=True)]
+        return list(map(combine, *parts))
 
     def satisfying(self, table: str, condition: Expr, rows: Sequence[int]) -> list[int]:
         """Those of the rows in which a condition over one row is known and true."""
@@ -425,7 +431,7 @@ class Data:
 
     def _mirrors(self, table: str, column: str, other: str) -> bool:
         """Whether a stored column decides another one alone, which has another value for each of its own."""
-        if self.bases_of(table, other) != {column}:
+        if self.bases_of(table, other) != frozenset({column}):
             return False
         some = list(dict(zip(self._files[table].values(column), self.rows(table), strict=True)).values())
         return len(set(self._visible(table, other, some))) == len(some)
