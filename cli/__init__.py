@@ -72,8 +72,8 @@ def cobench() -> None:
 
 def main(args: Sequence[str] | None = None) -> None:
     """Runs the command line and exits with its code; a fault of the input never shows a traceback."""
-    # What a command makes mostly lives until it ends: looking for cycles every 700 objects is a tenth of a short one, and
-    # once in it is still a thirtieth.
+    # What a command makes mostly lives until it ends: looking for cycles every 700 objects is a tenth of a short one,
+    # and every 50,000 still a thirtieth.
     gc.set_threshold(250_000, 20, 20)
     # No plugin of pydantic that happens to be installed takes part in reading a file; looking for them takes time, too.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")

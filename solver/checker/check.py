@@ -41,8 +41,8 @@ from ...schemas.verdict import Violation
 from ...schemas.world import Derived, Referenced, Stored, Table
 
 # Arrow's functions by name: `pyarrow.compute` wraps all of them when it is imported, which takes longer than to check a
-# small task, and `pyarrow.parquet` imports file systems. So does importing pandas take longer, which Arrow does before
-# it makes an array or a scalar from Python's objects.
+# small task; `pyarrow.parquet` imports file systems. Importing pandas takes longer, too; Arrow does before it makes
+# an array or a scalar from Python's objects.
 arrow: Any = _compute
 parquet: Any = _parquet
 
@@ -377,9 +377,9 @@ class Data:
     def values(self, table: str, node: Expr, rows: Sequence[int]) -> Sequence[Value]:
         """The value of an expression over one row in each of `rows`.
 
-        It is computed once for all rows that are alike in the one stored column on which it depends. Where these are
-        few, or it depends on several, whole columns of its parts are combined by Python's own loops, which are several
-        times quicker than a call for each row.
+        It is computed once for all rows that are alike in the one stored column on which it depends. Where few are, or
+        it depends on several, whole columns of its parts are combined by Python's own loops, which are several times
+        quicker than a call for each row.
         """
         if isinstance(node, ex.Column):
             field = self._tables[table].fields[node.column]
