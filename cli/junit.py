@@ -6,11 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from xml.etree import ElementTree
 
-_UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML 1.0 cannot hold
-
-
+_UNPRINTABLE = r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # what XML 1.0 cannot hold
 _OUTCOMES = {0: "passed", 1: "failure", 2: "error", 3: "skipped", 4: "failure", 70: "error"}  # by exit code
 
 
@@ -32,6 +29,8 @@ class Case:
 
 def junit_xml(suite: str, cases: Sequence[Case]) -> bytes:
     """The document."""
+    from xml.etree import ElementTree  # here, and the pattern not compiled before: few want a document
+
     count = Counter(case.outcome for case in cases)
     totals = {
         "tests": str(len(cases)),
@@ -54,4 +53,4 @@ def junit_xml(suite: str, cases: Sequence[Case]) -> bytes:
 
 
 def _text(text: str) -> str:
-    return _UNPRINTABLE.sub("\ufffd", text)
+    return re.sub(_UNPRINTABLE, "\ufffd", text)

@@ -10,15 +10,15 @@ from __future__ import annotations
 import datetime
 import errno
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
+from pyarrow import _parquet  # pyright: ignore[reportAttributeAccessIssue] - compiled, without type stubs
 
 from ..schemas.errors import TableError, Where, did_you_mean, raise_all
 from ..schemas.offer_id import is_id_text
@@ -176,11 +176,10 @@ def _load(source: _Source, types: Mapping[str, Type]) -> Any:
     texts = [column for column, kind in types.items() if kind.kind == "string"]
     content = pa.py_buffer(source.content())
     try:
-        raise_all(list(_schema_faults(source, pq.ParquetFile(pa.BufferReader(content)), types)))
+        file = _opened(content)
+        raise_all(list(_schema_faults(source, file, types)))
         # strings as dictionaries, whatever they are in the file: names that it lacks would be a KeyError
-        file = pq.ParquetFile(pa.BufferReader(content), read_dictionary=texts, page_checksum_verification=True)
-        # No threads: a pool that still winds down when Python ends can abort the process.
-        data = file.read(columns=list(types), use_threads=False)
+        data = _columns(_opened(content, read_dictionary=texts, page_checksum_verification=True), types)
     except _UNREADABLE as fault:
         raise source.damaged(fault) from None
     for column in types:
@@ -189,6 +188,20 @@ def _load(source: _Source, types: Mapping[str, Type]) -> Any:
         except _UNREADABLE as fault:
             raise source.damaged(fault, column) from None
     return data
+
+
+def _opened(content: Any, **options: Any) -> Any:
+    """A reader of the bytes of a Parquet file, as `pyarrow.parquet` has it, which imports more than reading takes."""
+    reader: Any = _parquet.ParquetReader()
+    reader.open(pa.BufferReader(content), **options)
+    return reader
+
+
+def _columns(file: Any, names: Collection[str]) -> Any:
+    """The pyarrow.Table of some columns of a file."""
+    wanted = [number for number, (name, *_) in enumerate(file.column_paths) if name in names]
+    # No threads: a pool that still winds down when Python ends can abort the process.
+    return file.read_all(column_indices=wanted, use_threads=False)
 
 
 def _schema_faults(source: _Source, file: Any, types: Mapping[str, Type]) -> Iterator[TableError]:
@@ -216,7 +229,7 @@ def _schema_faults(source: _Source, file: Any, types: Mapping[str, Type]) -> Ite
 
 def _not_finite(file: Any, column: str) -> str:
     """How many values of a column of floats are NaN or infinite, as a part of a sentence."""
-    array = file.read(columns=[column], use_threads=False).column(column).combine_chunks()
+    array = _columns(file, [column]).column(column).combine_chunks()
     broken, null = ~np.isfinite(_fixed(array, "f")), _nulls(array)
     count = int((broken if null is None else broken & ~null).sum())
     return f" ({count} of its values NaN or infinite)" if count else ""

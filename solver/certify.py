@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..datasets.opening import Dataset
 from ..schemas.canonical import narrow, wide
@@ -43,10 +44,11 @@ from ..schemas.problem import Problem, pose
 from ..schemas.task import TaskFile
 from ..schemas.units import Type, format_value
 from ..schemas.version import VERSION
-from . import conflicts, scan
+from . import scan
 from .isolate import ENGINES, Answer, Running
 from .lower import Lowered, lower
-from .lowering.narrow import feasible
+from .lowering.narrow import feasible, marked
+from .lowering.offers import Offers
 from .model import Model
 from .outcome import Limits, Outcome, Reason, Status
 from .reduce import reduced
@@ -117,7 +119,7 @@ def certify_problem(
         certifying = _Certifying(problem, data, scope, limits, started)
         scope = certifying.scope
         if survivors:
-            counted = survivors_of(certifying.whole)
+            counted = certifying.survivors(engines)
         claims, answers = certifying.run(engines)
     except MemoryError:
         claims = Claims(status=StatusClaim(value="unknown", grade=Grade.CLAIMED, reason=Reason.MEMORY))
@@ -180,6 +182,13 @@ class _Certifying:
         if sum(len(choice) for choice in model.choices) > WHOLE:
             return reduced(model, self.whole.ranks)
         return model
+
+    def survivors(self, engines: Engines) -> tuple[Survivors, ...]:
+        """How many rows pass each constraint; by whole lowering only where the other engines need it anyhow."""
+        if self.scope.within is not None or engines == "all":
+            return survivors_of(self.whole)
+        names = [constraint.name for constraint in self.problem.constraints]
+        return tuple(_survivors(names, *found) for found in marked(self.problem, self.data))
 
     def left(self) -> Limits:
         """What is left of the limits."""
@@ -272,6 +281,8 @@ class _Certifying:
 
     def _conflicts(self) -> ConflictsClaim:
         """Why there is no plan, and the least that would help."""
+        from . import conflicts
+
         model = self.whole.model
         explanation = conflicts.explain(model, self.left())
         names = [model.names[number] for number in range(len(model.names))]
@@ -336,18 +347,15 @@ def _evidence(answer: Answer, problem: Problem, claims: Claims, limits: Limits) 
 
 def survivors_of(lowered: Lowered) -> tuple[Survivors, ...]:
     """How many rows of each choice pass each constraint, alone and with those before it in the file."""
-    names = lowered.model.names
-    result: list[Survivors] = []
-    for choice, offers in zip(lowered.model.choices, lowered.offers, strict=True):
-        bits = [(choice.satisfied >> np.uint64(number)) & np.uint64(1) == 1 for number in range(len(names))]
-        together = np.logical_and.accumulate(bits, axis=0) if bits else []
-        result.append(
-            Survivors(
-                choice.name,
-                offers.table.length,
-                len(choice),
-                {name: int(bit.sum()) for name, bit in zip(names, bits, strict=True)},
-                {name: int(row.sum()) for name, row in zip(names, together, strict=True)},
-            )
-        )
-    return tuple(result)
+    bits = (choice.satisfied for choice in lowered.model.choices)
+    return tuple(_survivors(lowered.model.names, *found) for found in zip(lowered.offers, bits, strict=True))
+
+
+def _survivors(names: Sequence[str], offers: Offers, satisfied: NDArray[np.uint64]) -> Survivors:
+    alone, together = dict[str, int](), dict[str, int]()
+    left = np.ones(len(satisfied), np.bool_)
+    for number, name in enumerate(names):
+        passing = satisfied & np.uint64(1 << number) != 0
+        left &= passing
+        alone[name], together[name] = int(np.count_nonzero(passing)), int(np.count_nonzero(left))
+    return Survivors(offers.choice, offers.table.length, len(satisfied), alone, together)

@@ -14,7 +14,7 @@ from cobench.schemas.task import TaskFile, parse_task
 from cobench.solver.certify import certify
 from cobench.solver.lower import Lowered, lower
 from cobench.solver.lowering import levels
-from cobench.solver.lowering.narrow import feasible
+from cobench.solver.lowering.narrow import feasible, marked
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -68,6 +68,22 @@ def test_the_plans_are_those_of_whole_lowering(case: Case, every_column_is_a_lev
         expected = plans(lower, at.problem, at.data)
         assert plans(feasible, at.problem, at.data) == expected
         assert plans(feasible, at.problem, at.data) == expected  # and once more, from what is remembered
+
+
+@slow
+@given(cases(most_choices=2, most_rows=6, extreme=True), st.booleans())
+def test_the_constraints_that_each_offer_can_satisfy_are_those_of_whole_lowering(case: Case, levels_: bool) -> None:
+    with pytest.MonkeyPatch.context() as patch, posed(case) as at:
+        if levels_:
+            patch.setattr(levels, "_FROM", 0)
+            patch.setattr(levels, "_REPEATED", 0)
+        try:
+            whole = lower(at.problem, at.data)
+        except InputError:
+            return
+        found = marked(at.problem, at.data)
+        assert [offers.rows.tolist() for offers, _ in found] == [offers.rows.tolist() for offers in whole.offers]
+        assert [bits.tolist() for _, bits in found] == [choice.satisfied.tolist() for choice in whole.model.choices]
 
 
 def task(guests: int, price: int = 900) -> TaskFile:

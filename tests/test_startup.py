@@ -18,7 +18,7 @@ WATCHED = {
     *(f"cobench.solver.{name}" for name in ("certify", "lower", "scan", "conflicts", "isolate", "cpsat", "mip")),
     *("polars", "pyarrow.compute", "pyarrow.dataset", "numpy", "pyarrow", "pydantic", "rich"),
 }
-CLAIMING = {f"cobench.solver.{name}" for name in ("certify", "lower", "scan", "conflicts", "isolate")}
+CLAIMING = {f"cobench.solver.{name}" for name in ("certify", "lower", "scan", "isolate")}
 
 
 @pytest.fixture(scope="module")

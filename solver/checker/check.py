@@ -18,12 +18,15 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pyarrow import _compute  # pyright: ignore[reportAttributeAccessIssue] - compiled, without type stubs
-from pyarrow.parquet import ParquetFile
+from pyarrow import (
+    _compute,  # pyright: ignore[reportAttributeAccessIssue] - compiled, without type stubs
+    _parquet,  # pyright: ignore[reportAttributeAccessIssue] - likewise
+)
 
 from ...schemas import expression as ex
 from ...schemas.canonical import wide
@@ -38,8 +41,10 @@ from ...schemas.verdict import Violation
 from ...schemas.world import Derived, Referenced, Stored, Table
 
 # Arrow's functions by name: `pyarrow.compute` wraps all of them when it is imported, which takes longer than to check a
-# small task. So does importing pandas, which Arrow does before it makes an array or a scalar from Python's objects.
+# small task; `pyarrow.parquet` imports file systems. Importing pandas takes longer, too; Arrow does before it makes
+# an array or a scalar from Python's objects.
 arrow: Any = _compute
+parquet: Any = _parquet
 
 Value = int | str | None  # truth values are True, False and None; what a type calls nullable may be None
 Function = Callable[[Any], Value]  # of a row number, or of a tuple of values
@@ -71,11 +76,14 @@ def _read(path: Path, types: Mapping[str, Type], key: Sequence[str]) -> _File:
     """The columns of a Parquet file that the manifest names; raises TableError unless they are as it says."""
     where = Where(str(path))
     try:
-        with ParquetFile(path) as file:
-            for name in types:
-                if (times := file.schema_arrow.names.count(name)) != 1:
-                    raise TableError(f"there are {times} columns '{name}', one is needed", where=where)
-            table = file.read(columns=list(types), use_threads=False)
+        file = parquet.ParquetReader()
+        file.open(str(path))
+        for name in types:
+            if (times := file.schema_arrow.names.count(name)) != 1:
+                raise TableError(f"there are {times} columns '{name}', one is needed", where=where)
+        wanted = [number for number, (name, *_) in enumerate(file.column_paths) if name in types]
+        table = file.read_all(column_indices=wanted, use_threads=False)
+        file.close()
         arrays = {name: _plain(table.column(name)) for name in types}
     except FileNotFoundError:
         raise TableError("the file is missing", where=where) from None
@@ -228,9 +236,8 @@ def compiled(
         return lambda _: constant
     if isinstance(node, ex.Column):
         return column(node)
-    if isinstance(node, ex.And | ex.Or | ex.Count | ex.Known | ex.Relation):
+    if not _is_strict(node):
         return _lenient(node, [compiled(part, column, relations) for part in ex.children(node)], relations)
-    # All other nodes are unknown as soon as one part is.
     parts = [compiled(part, column, relations) for part in ex.children(node)]
     combine = _strict(node)
     if len(parts) == 1:
@@ -240,6 +247,11 @@ def compiled(
         left, right = parts
         return lambda row: None if (a := left(row)) is None or (b := right(row)) is None else combine(a, b)
     return lambda row: None if None in (values := [part(row) for part in parts]) else combine(*values)
+
+
+def _is_strict(node: Expr) -> bool:
+    """Whether the node consists of parts, and is unknown as soon as one of them is, but not otherwise."""
+    return not isinstance(node, ex.Literal | ex.Column | ex.And | ex.Or | ex.Count | ex.Known | ex.Relation)
 
 
 def _lenient(node: Expr, parts: list[Function], relations: Mapping[str, Mapping[tuple[Value, ...], Value]]) -> Function:
@@ -365,33 +377,64 @@ class Data:
     def values(self, table: str, node: Expr, rows: Sequence[int]) -> Sequence[Value]:
         """The value of an expression over one row in each of `rows`.
 
-        It is computed once for all rows that are alike in the stored columns on which it depends. Whole columns are
-        compared and looked up by Python's own loops, which are several times quicker than a call for each row.
+        It is computed once for all rows that are alike in the one stored column on which it depends. Where few are, or
+        it depends on several, whole columns of its parts are combined by Python's own loops, which are several times
+        quicker than a call for each row.
         """
-        if isinstance(node, ex.Column) and isinstance(self._tables[table].fields[node.column], Stored):
-            return self._stored(table, node.column, rows)
-        columns, function = (
-            [self._stored(table, name, rows) for name in self.bases(table, node)],
-            self.function(table, node),
-        )
-        keys = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True)) if columns else [0] * len(rows)
-        found = {key: function(row) for key, row in dict(zip(keys, rows, strict=True)).items()}
-        return list(map(found.__getitem__, keys))
+        if isinstance(node, ex.Column):
+            field = self._tables[table].fields[node.column]
+            if isinstance(field, Stored):
+                return self._stored(table, node.column, rows)
+            if isinstance(field, Derived):
+                return self.values(table, field.expr, rows)
+        bases = self.bases(table, node)
+        whole = bases and _is_strict(node)
+        if not (whole and len(bases) > 1):
+            columns = [self._stored(table, name, rows) for name in bases]
+            keys = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True)) if columns else [0] * len(rows)
+            some = dict(zip(keys, rows, strict=True))
+            if not whole or 4 * len(some) < len(rows):
+                function = self.function(table, node)
+                found = {key: function(row) for key, row in some.items()}
+                return list(map(found.__getitem__, keys))
+        combine, parts = _strict(node), [self.values(table, part, rows) for part in ex.children(node)]
+        if any(None in set(part) for part in parts):
+            return [None if None in values else combine(*values) for values in zip(*parts, strict=True)]
+        return list(map(combine, *parts))
 
     def satisfying(self, table: str, condition: Expr, rows: Sequence[int]) -> list[int]:
         """Those of the rows in which a condition over one row is known and true."""
-        results = self.values(table, condition, rows)
-        return [row for row, result in zip(rows, results, strict=True) if result is True]
+        return list(compress(rows, self.values(table, condition, rows)))  # unknown is None, and false like False
 
     def _stored(self, table: str, column: str, rows: Sequence[int]) -> Sequence[Value]:
         values = self._files[table].values(column)
         return values if rows == self.rows(table) else [values[row] for row in rows]
 
+    def _visible(self, table: str, column: str, rows: Sequence[int]) -> Sequence[Value]:
+        return self.values(table, ex.Column("", column, self._tables[table].fields[column].type, Span(0, 0)), rows)
+
     def _id_columns(self, table: str, rows: Sequence[int]) -> list[Sequence[Value]]:
         """The values of rows in the columns that their ids are made of."""
-        fields = self._tables[table].fields
-        nodes = [ex.Column("", name, fields[name].type, Span(0, 0)) for name in self.template(table).columns]
-        return [self.values(table, node, rows) for node in nodes]
+        return [self._visible(table, name, rows) for name in self.template(table).columns]
+
+    def _id_tells_key(self, table: str) -> bool:
+        """Whether the key of any row follows from its id, so that no two rows, whose keys differ, can share an id.
+
+        So it is when each column of the key stands in the id, or decides alone a part of it that has another value for
+        each of its own. Where this does not hold ids may differ all the same.
+        """
+        names = self.template(table).columns
+        return all(
+            column in names or any(self._mirrors(table, column, name) for name in names)
+            for column in self._tables[table].key
+        )
+
+    def _mirrors(self, table: str, column: str, other: str) -> bool:
+        """Whether a stored column decides another one alone, which has another value for each of its own."""
+        if self.bases_of(table, other) != frozenset({column}):
+            return False
+        some = list(dict(zip(self._files[table].values(column), self.rows(table), strict=True)).values())
+        return len(set(self._visible(table, other, some))) == len(some)
 
     def _required(self, table: str) -> tuple[Expr, ...]:
         """What makes a row of the table an offer."""
@@ -415,13 +458,12 @@ class Data:
             rows: Sequence[int] = self.rows(table)
             for atom in self._required(table):
                 rows = self.satisfying(table, atom, rows)
-            columns = self._id_columns(table, rows)
-            for name, column in zip(names, columns, strict=True):
+            for name in names:
                 if fields[name].type.kind == "string":
-                    texts = (str(text) for text in set(column) if text is not None)
+                    texts = (str(text) for text in set(self._visible(table, name, rows)) if text is not None)
                     if wrong := [text for text in texts if not is_id_text(text)]:
                         raise TableError(f"'{min(wrong)}' in '{name}' of '{table}' cannot stand in an id")
-            if len(set(zip(*columns, strict=True))) < len(rows):
+            if not self._id_tells_key(table) and len(set(zip(*self._id_columns(table, rows), strict=True))) < len(rows):
                 (double, _), *_ = Counter(self.ids(table, rows)).most_common(1)
                 raise TableError(f"two offers of '{table}' have the id '{double}'")
             self._offered[table] = rows

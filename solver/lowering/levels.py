@@ -179,6 +179,13 @@ class Levels:
 
         return self.dataset.once(("ascending", self.columns.table, path), look)
 
+    def offers(self) -> Ints:
+        """The rows of the table that satisfy its `require`, ascending."""
+        table = self.world.tables[self.columns.table]
+        if table.require is None or table.require_text is None:
+            return np.arange(self.columns.length)
+        return np.flatnonzero(self.at(table.require, (), None, table.require_text).true())
+
     def below(self, path: Path, good: NDArray[np.bool_]) -> Ints:
         """The rows of the table that lead to good rows of the level, ascending. Time: O(those rows)."""
         sizes, table = self.sizes(path), self.columns.table
