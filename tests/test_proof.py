@@ -571,3 +571,9 @@ def test_prove_says_what_cannot_be_written(tmp_path: Path, capsys: pytest.Captur
     task = SUITE / "parks-2-01-zion-weekend.yaml"
     assert run(["prove", str(task), "--out", str(tmp_path / "file"), "-q"]) == 2
     assert "error: cannot " in capsys.readouterr().err
+
+
+def test_a_variable_of_no_size_is_refused() -> None:
+    problem = "* #variable= 99999999999 #constraint= 1\n1 x99999999999 >= 1 ;\n"
+    with pytest.raises(RefusedError, match="more variables than characters"):
+        check(problem, "pseudo-Boolean proof version 2.0\n")

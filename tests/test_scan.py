@@ -315,3 +315,10 @@ def test_radix_sort_uncompiled() -> None:
         found = list(keys)
         radix_sort(found, [0] * len(keys), [0] * (1 << bits), 3, digits)
         assert found == sorted(keys)
+
+
+def test_a_tally_over_other_rows_is_refused() -> None:
+    model = Model((), (choice("a", 6), choice("b", 2)), (), (), (), Linear({}, (), 0), False)
+    whole = Linear({0: ints(*range(6))}, (), 0)
+    with pytest.raises(ValueError, match="other rows"):
+        scan.survey(scan.shard(model, 0, 2), Limits(), tally=whole)

@@ -89,6 +89,8 @@ class Scan:
         self.deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
         self.work = 0
         self.values = list(dict.fromkeys(values))
+        if by is not None and any(len(column) != len(model.choices[place]) for place, column in by.columns.items()):
+            raise ValueError("the sum that is tallied has a column for other rows than the model's")
         self.by_low, by_high = (0, -1) if by is None else by.bounds()
         self.cells = by_high - self.by_low + 1
         self.by = by if 0 < self.cells <= MAX_CELLS else None
