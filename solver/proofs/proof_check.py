@@ -172,7 +172,7 @@ def problem_of(text: str) -> tuple[Database, dict[int, int] | None]:
     variables = max((v for part in (*(c for c, _ in constraints), objective or {}) for v in part), default=0)
     if not declared or (int(declared[1]), int(declared[2])) != (variables, len(constraints) - equations):
         raise RefusedError("problem, line 1: does not give the number of variables and constraints below")
-    if variables > len(problem):
+    if variables > len(text):
         raise RefusedError("problem: more variables than characters")
     database = Database(variables)
     for linear in constraints:
