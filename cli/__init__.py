@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import io
 import os
+import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from click.exceptions import Exit
 
 from ..schemas.errors import CobenchError
 from ..schemas.version import VERSION
-from .common import internal_error
+from .common import internal_error, say
 
 INTERRUPTED = 130
 
@@ -41,6 +42,13 @@ _HOMES = {
 
 class _Commands(click.RichGroup):
     """Imports a command when somebody asks for it, or for the list of all."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The arguments; a usage error for an empty one, which as a path would be the current folder."""
+        empty = next((arg for arg in args if not arg or re.fullmatch("--[a-z-]+=", arg)), None)
+        if empty is not None and not ctx.resilient_parsing:
+            raise click.UsageError(f"{empty.rstrip('=') or 'an argument'} is empty", ctx)
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All names."""
@@ -96,7 +104,7 @@ def run(args: Sequence[str] | None = None) -> int:
         fault.show()
         return 2
     except CobenchError as fault:
-        print(fault, file=sys.stderr)
+        say(str(fault), err=True)
         return fault.exit_code
     except SystemExit as stop:  # rich-click ends so after usage without a command, and when stdout is closed
         return _broken_pipe() if isinstance(stop.__context__, BrokenPipeError) else int(stop.code or 0)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
 from ..schemas.errors import CobenchError, InputError, TaskError, Where
-from .common import error_texts, find_files, internal_error, print_json, progress, worst
+from .common import Telling, error_texts, find_files, internal_error, print_json, progress, say, worst
 from .verification import Seconds
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def audit(
     limits = Limits(time_limit, work_limit)
     opened: dict[Path, Any] = {}
     codes: list[int] = []
+    telling = Telling()
     audited: list[tuple[Audit, tuple[Finding, ...]]] = []
     for number, path in enumerate(files, 1):
         place = f"{number}/{len(files)} " if len(files) > 1 else ""
@@ -77,18 +79,17 @@ def audit(
                 found = data_of(file, data)
                 result = audit_task(file, opened.setdefault(found.folder, found), limits)
             told = findings(result)
-            codes.append(1 if strict and any(item.severity == "warning" for item in told) else 0)
+            code = 1 if strict and any(item.severity == "warning" for item in told) else 0
             audited.append((result, told))
-            _tell(path, file.task.title, result, told, as_json, len(files) == 1)
-        except BrokenPipeError:
-            raise
+            show = partial(_tell, path, file.task.title, result, told, as_json, len(files) == 1)
         except CobenchError as fault:
-            codes.append(_failed(path, fault, as_json))
+            code, show = fault.exit_code, partial(_failed, path, fault, as_json)
         except OSError as fault:
             error = InputError(os.strerror(fault.errno) if fault.errno else str(fault), where=Where(str(path)))
-            codes.append(_failed(path, error, as_json))
+            code, show = error.exit_code, partial(_failed, path, error, as_json)
         except Exception as fault:  # noqa: BLE001 - one task must not take the others down
-            codes.append(internal_error(fault))
+            code, show = 70, partial(internal_error, fault)
+        codes.append(worst([code, telling(show)]))
     if len(files) > 1 and not as_json:
         from .audits import print_suite
 
@@ -96,12 +97,11 @@ def audit(
     return worst(codes)
 
 
-def _failed(path: Path, fault: CobenchError, as_json: bool) -> int:
+def _failed(path: Path, fault: CobenchError, as_json: bool) -> None:
     if as_json:
         print_json({"task": str(path), "exit": fault.exit_code, "errors": error_texts(fault)})
     else:
-        click.echo(str(fault), err=True)
-    return fault.exit_code
+        say(str(fault), err=True)
 
 
 def _tell(path: Path, title: str, result: Audit, told: tuple[Finding, ...], as_json: bool, alone: bool) -> None:
@@ -163,7 +163,7 @@ def harden(
         try:
             found = harden_task(file, text, dataset, goal, constraint, Limits(time_limit, work_limit))
         except Undecided:
-            click.echo("undecided: a limit left open what the task has now", err=True)
+            say("undecided: a limit left open what the task has now", err=True)
             return 3
     if write and found.changes:
         hardening.write(task, found.changes[0])

@@ -8,7 +8,7 @@ from pathlib import Path
 import rich_click as click
 
 from ..schemas.errors import CertificateError, CobenchError, Where
-from .common import error_texts, find_files, print_json, progress, worst
+from .common import error_texts, find_files, print_json, progress, say, worst
 
 BINDING = ("task", "dataset", "objective", "scope")
 
@@ -47,7 +47,7 @@ def check(certificates: tuple[str, ...], task: Path | None, data: str | None, as
                 errors = error_texts(fault)
                 print_json({"certificate": str(path), "accepted": False, "exit": fault.exit_code, "errors": errors})
             else:
-                click.echo(str(fault), err=True)
+                say(str(fault), err=True)
             continue
         code = 3 if open_claims else 0
         if wrong:
@@ -60,9 +60,9 @@ def check(certificates: tuple[str, ...], task: Path | None, data: str | None, as
         else:
             said = ", ".join(f"{claim} {grade}" for claim, grade in grades.items())
             word = "refused" if wrong else "not recomputed" if open_claims else "accepted"
-            click.echo(f"{path}: {word}" + ("" if wrong else f" ({said})"))
+            say(f"{path}: {word}" + ("" if wrong else f" ({said})"))
             for claim, detail in wrong or open_claims:
-                click.echo(f"  {claim}: {detail}")
+                say(f"  {claim}: {detail}")
     return worst(codes)
 
 

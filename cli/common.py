@@ -5,11 +5,12 @@ from __future__ import annotations
 import glob
 import json
 import os
+import re
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,9 @@ from ..schemas.errors import CobenchError, InputErrors
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+# C0 and C1 controls but line end and tab, what turns the direction of writing, other line ends, and half characters.
+_COMMANDS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 
 SEVERITY = (0, 3, 1, 4, 2, 70)  # of exit codes, worst last
 
@@ -49,9 +53,25 @@ def find_files(patterns: Sequence[str], suffixes: tuple[str, ...], what: str) ->
     return list(found)
 
 
+def visible(text: str) -> str:
+    """The text with what would command a terminal escaped as in Python: `\\x1b`, `\\u202e`."""
+    return re.sub(_COMMANDS, lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def say(text: str, *, err: bool = False, end: str = "\n") -> None:
+    """A text on stdout or stderr, nothing in it taken for a command to the terminal."""
+    click.echo(visible(text) + end, err=err, nl=False)
+
+
+def json_text(value: Any) -> str:
+    """The JSON of a value, in letters; what would command a terminal is escaped as JSON does, so it reads the same."""
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return re.sub(_COMMANDS, lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
 def print_json(value: dict[str, Any]) -> None:
     """One line of JSON on stdout."""
-    print(json.dumps(value, ensure_ascii=False, sort_keys=True), flush=True)
+    print(json_text(value), flush=True)
 
 
 def error_texts(fault: CobenchError) -> list[str]:
@@ -61,9 +81,40 @@ def error_texts(fault: CobenchError) -> list[str]:
 
 def console(stderr: bool = False) -> Console:
     """A console that leaves boxes and colours out when nobody is looking; rich itself respects NO_COLOR."""
-    from rich.console import Console
+    from .terminal import Terminal
 
-    return Console(stderr=stderr, highlight=False, soft_wrap=not sys.stdout.isatty())
+    return Terminal(stderr=stderr, soft_wrap=not sys.stdout.isatty())
+
+
+class Telling:
+    """Prints what is known of one task after the other, until that fails: nothing of it is the fault of a task.
+
+    With `go_on` the fault is raised only by `end`, so that what else is to be written is; otherwise at once.
+    """
+
+    def __init__(self, go_on: bool = False) -> None:
+        self._go_on = go_on
+        self._fault: OSError | None = None
+
+    def __call__(self, show: Callable[[], object]) -> int:
+        """Calls what prints: 0, or 70 when that is not able to; OSError when the output is full or closed."""
+        if self._fault is not None:
+            return 0
+        try:
+            show()
+            sys.stdout.flush()
+        except OSError as fault:
+            if not self._go_on:
+                raise
+            self._fault = fault
+        except Exception as fault:  # noqa: BLE001 - one task must not take the others down
+            return internal_error(fault)
+        return 0
+
+    def end(self) -> None:
+        """Raises the fault, if there was one."""
+        if self._fault is not None:
+            raise self._fault
 
 
 class Progress:
@@ -87,11 +138,13 @@ class Progress:
         if not sys.stderr.isatty():
             started = time.monotonic()
             while not self._end.wait(10.0):
-                print(f"{self._text} ({time.monotonic() - started:.0f} s)", file=sys.stderr, flush=True)
+                print(f"{visible(self._text)} ({time.monotonic() - started:.0f} s)", file=sys.stderr, flush=True)
             return
-        with console(stderr=True).status(self._text) as status:
+        from rich.text import Text  # a spinner takes a str for markup, whatever its console does
+
+        with console(stderr=True).status(Text(self._text)) as status:
             while not self._end.wait(0.2):
-                status.update(self._text)
+                status.update(Text(self._text))
 
     def start(self) -> None:
         """Begins to watch the clock."""
@@ -120,7 +173,7 @@ def internal_error(fault: Exception) -> int:
     """Says that cobench is at fault, with the traceback that a report needs if COBENCH_DEBUG is set; the exit code."""
     if os.environ.get("COBENCH_DEBUG"):
         traceback.print_exception(fault)
-    print(f"internal error: {type(fault).__name__}: {fault}", file=sys.stderr)
+    print(visible(f"internal error: {type(fault).__name__}: {fault}"), file=sys.stderr)
     print("hint: this is a fault of cobench; COBENCH_DEBUG=1 shows where", file=sys.stderr)
     return 70
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from .common import console, print_json
+from .plans import require_coherent
 
 if TYPE_CHECKING:
     from ..schemas.certificate import ObjectiveFacts
@@ -44,6 +45,9 @@ def diff(old: Path, new: Path, verdicts: tuple[Path, Path] | None, as_json: bool
     from ..solver.questions.changes import changes, flips
 
     before, after = read_certificates(old), read_certificates(new)
+    for path, certificates in ((old, before), (new, after)):
+        for certificate in certificates.values():
+            require_coherent(certificate, str(path))
     found = changes(before, after)
     flipped = flips(*map(read_verdicts, verdicts)) if verdicts is not None else []
     if as_json:

@@ -114,6 +114,10 @@ def explain(
     picked = None if plan is None else picked_plan(plan)
     file = load_task(task)
     dataset = data_of(file, data)
+    if html is not None:
+        from ..schemas.files import require_writable
+
+        require_writable(html, [task, *dataset.files()])
     problem = pose(file, dataset.manifest)
     priced = _prices(prices, problem)
     _check_threshold(threshold, problem)

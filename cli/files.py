@@ -11,6 +11,7 @@ from typing import Any
 import rich_click as click
 
 from ..schemas.errors import OutputError
+from .common import say
 
 KINDS = ("task", "dataset", "plan", "certificate")
 
@@ -104,7 +105,7 @@ def init(file: Path, force: bool) -> int:
     if fresh:
         write_atomically(schema_file, schema_text("task").encode())
     write_atomically(file, _STARTER.format(name=file, id=name[:128]).encode())
-    click.echo(f"wrote {file}{f' and {schema_file}' if fresh else ''}; next: cobench verify {shlex.quote(str(file))}")
+    say(f"wrote {file}{f' and {schema_file}' if fresh else ''}; next: cobench verify {shlex.quote(str(file))}")
     return 0
 
 

@@ -17,6 +17,7 @@ from ..solver.questions.harden import Change, Hardened, State
 from ..solver.questions.rewrite import unified
 from ..solver.questions.thresholds import Goal, Margin, Plans, Unique
 from .common import print_json
+from .common import say as say_text
 
 if TYPE_CHECKING:
     from ..schemas.task import TaskFile
@@ -86,7 +87,7 @@ def tell(file: TaskFile, text: str, found: Hardened, as_json: bool) -> None:
 
 def say(text: str) -> None:
     """One line on stderr."""
-    click.echo(text, err=True)
+    say_text(text, err=True)
 
 
 def _told(state: State, kind: Type) -> str:

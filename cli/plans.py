@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ import rich_click as click
 
 from ..schemas.errors import CertificateError, Disagreement, PlanError, Where
 from ..schemas.source import MAX_BYTES
-from .common import print_json, progress
+from .common import json_text, print_json, progress, say
 
 if TYPE_CHECKING:
     from ..datasets.opening import Dataset
@@ -46,16 +45,17 @@ def solve(task: Path, data: str | None, as_json: bool, quiet: bool) -> int:
         raise _refuted(result)
     claims = result.certificate.claims
     if claims.optimum is None:
-        click.echo(f"no optimum: {result.undecided or 'the task has no plan'}", err=True)
+        say(f"no optimum: {result.undecided or 'the task has no plan'}", err=True)
         return 3 if result.undecided else 1
     if as_json:
         print_json({"picks": claims.optimum.plan.written()})
         return 0
     kind = result.problem.objective.type
-    click.echo(f"# {result.problem.objective.text.text} is {format_value(int(claims.optimum.value), kind)}")
-    click.echo("picks:")
+    text = " ".join(result.problem.objective.text.text.split())  # a comment ends with its line
+    say(f"# {text} is {format_value(int(claims.optimum.value), kind)}")
+    say("picks:")
     for choice, picks in claims.optimum.plan.picks.items():
-        click.echo(f"  {choice}: {json.dumps(picks[0].id, ensure_ascii=False)}")
+        say(f"  {choice}: {json_text(picks[0].id)}")
     return 0
 
 
@@ -148,6 +148,7 @@ def certificate_of(path: Path, problem: Problem, dataset: Dataset, opened: Any) 
     from ..schemas.canonical import narrow
     from ..schemas.certificate import read_certificate
     from ..solver.checker.check import evaluate
+    from ..solver.checker.replay import objective_faults
 
     try:
         content = path.read_bytes()
@@ -160,12 +161,25 @@ def certificate_of(path: Path, problem: Problem, dataset: Dataset, opened: Any) 
     same = (facts.tables, facts.relations) == (opened.digests, opened.relation_digests)
     if not same or facts.manifest != dataset.manifest.digest():
         raise CertificateError("the certificate is about other data", where=Where(str(path)))
+    if other := objective_faults(problem, found):
+        raise CertificateError(f"the certificate is about another objective: {other[0]}", where=Where(str(path)))
+    require_coherent(found, str(path))
     best = found.claims.optimum or found.claims.incumbent
     if best is not None and evaluate(problem, opened, best.plan).value != narrow(best.value):
         raise Disagreement(f"error: the plan in {path} does not have the value that it says")
     if found.scope.constraints is not None or found.scope.within is not None:
         raise CertificateError("the certificate covers only a part of the task", where=Where(str(path)))
     return found
+
+
+def require_coherent(certificate: Certificate, name: str) -> None:
+    """Raises CertificateError when claims contradict each other, for those who take them without recomputing them."""
+    from ..solver.checker.replay import contradictions
+
+    claim, wrong = next(contradictions(certificate), ("", ""))
+    if claim:
+        hint = "cobench check recomputes every claim"
+        raise CertificateError(f"the claims contradict each other: {claim}: {wrong}", where=Where(name), hint=hint)
 
 
 def _ranker(problem: Problem, dataset: Dataset, certificate: Certificate) -> Any:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from .common import print_json, progress
+from .common import print_json, progress, say
 from .verification import Seconds
 
 UNDECIDED = 3
@@ -56,7 +56,7 @@ def prove(task: Path, out: Path, data: str | None, time_limit: float | None, as_
         try:
             proved = write_proof(problem, dataset, out, Limits(time_limit), shown.begin)
         except UndecidedError as open_question:
-            click.echo(f"undecided: {open_question}; nothing was written", err=True)
+            say(f"undecided: {open_question}; nothing was written", err=True)
             return UNDECIDED
         shown.begin("looking the plan up in the tables")
         opened = open_data(dataset.folder, problem)
@@ -76,11 +76,11 @@ def prove(task: Path, out: Path, data: str | None, time_limit: float | None, as_
         })  # fmt: skip
         return 0
     if proved.optimum is None:
-        click.echo(f"{problem.id}: that there is no plan is proved and checked")
+        say(f"{problem.id}: that there is no plan is proved and checked")
     else:
         value = format_value(proved.optimum, objective.type)
-        click.echo(f"{problem.id}: the optimum {value} is proved and checked")
+        say(f"{problem.id}: the optimum {value} is proved and checked")
     for name, (passing, left) in proved.choices.items():
-        click.echo(f"  {name}: {left:,} of {passing:,} offers are left after reduction")
-    click.echo(f"  proof: {proved.steps:,} steps, {proved.size:,} bytes, in {out}")
+        say(f"  {name}: {left:,} of {passing:,} offers are left after reduction")
+    say(f"  proof: {proved.steps:,} steps, {proved.size:,} bytes, in {out}")
     return 0

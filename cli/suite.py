@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from .common import print_json, progress, worst
+from .common import print_json, progress, say, worst
 from .verification import Seconds
 
 if TYPE_CHECKING:
@@ -154,4 +154,4 @@ def _tell(out: Path, exits: Counter[int], resumed: int, summary: Summary | None,
     print_summary(list(exits.elements()))
     if summary is not None:
         grades = ", ".join(f"{times} {grade}" for grade, times in sorted(summary.headlines.items()))
-        click.echo(f"certificates  {out / 'certificates.jsonl'}" + (f" ({grades})" if grades else ""))
+        say(f"certificates  {out / 'certificates.jsonl'}" + (f" ({grades})" if grades else ""))

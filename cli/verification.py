@@ -7,6 +7,7 @@ import math
 import os
 import platform
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,18 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from ..schemas.errors import CobenchError, InputError, Where
-from .common import Progress, error_texts, find_files, internal_error, limit_memory, print_json, progress, worst
+from .common import (
+    Progress,
+    Telling,
+    error_texts,
+    find_files,
+    internal_error,
+    limit_memory,
+    print_json,
+    progress,
+    say,
+    worst,
+)
 
 if TYPE_CHECKING:
     from ..solver.certify import Engines
@@ -79,7 +91,7 @@ def verify(
     cobench verify tasks/parks/parks-2-01-zion-weekend.yaml
     cobench verify tasks/parks --data parks-full --json
     """
-    from ..schemas.files import write_atomically
+    from ..schemas.files import require_writable, write_atomically
     from ..solver.outcome import Limits
     from ..verification import verify as verify_task
     from .junit import Case, junit_xml
@@ -89,10 +101,13 @@ def verify(
     limits = Limits(time_limit, work_limit) if work_limit is not None else Limits(time_limit)
     seen: dict[str, Path] = {}
     cases: list[Case] = []
-    datasets = _Datasets(data)
+    datasets = _Datasets(data, junit)
+    telling = Telling(go_on=junit is not None)
+    if junit is not None:
+        require_writable(junit, files)
 
-    def verified(path: Path, place: str) -> tuple[int, str]:
-        """The exit code of one task, and why it is not 0."""
+    def verified(path: Path, place: str) -> tuple[int, str, Callable[[], object]]:
+        """The exit code of one task, why it is not 0, and what prints its result."""
         file, dataset = datasets.of(path)
         name = file.task.id
         if name in seen:
@@ -103,25 +118,24 @@ def verify(
             step = partial(_begin, shown, f"{place}{name}")
             result = verify_task(file, dataset, limits, engines, step)
         written = None if result.refuted else _write(out, path, dataset.folder, result)
-        _tell(path, file.task.title, result, written, as_json, len(files) == 1)
-        return result.exit_code, result.note
+        show = partial(_tell, path, file.task.title, result, written, as_json, len(files) == 1)
+        return result.exit_code, result.note, show
 
     for number, path in enumerate(files, 1):
         began = time.monotonic()
         try:
-            code, reason = verified(path, f"{number}/{len(files)} " if len(files) > 1 else "")
-        except BrokenPipeError:
-            raise
+            code, reason, show = verified(path, f"{number}/{len(files)} " if len(files) > 1 else "")
         except CobenchError as fault:
-            code, reason = fault.exit_code, _tell_error(path, fault, as_json)
+            code, reason, show = fault.exit_code, str(fault), partial(_tell_error, path, fault, as_json)
         except OSError as fault:
             error = InputError(os.strerror(fault.errno) if fault.errno else str(fault), where=Where(str(path)))
-            code, reason = error.exit_code, _tell_error(path, error, as_json)
+            code, reason, show = error.exit_code, str(error), partial(_tell_error, path, error, as_json)
         except MemoryError:
-            fault = InputError("out of memory", where=Where(str(path)), hint="raise --memory-limit")
-            code, reason = UNDECIDED, _tell_error(path, fault, as_json, UNDECIDED)
+            error = InputError("out of memory", where=Where(str(path)), hint="raise --memory-limit")
+            code, reason, show = UNDECIDED, str(error), partial(_tell_error, path, error, as_json, UNDECIDED)
         except Exception as fault:  # noqa: BLE001 - one task must not take the others down
-            code, reason = internal_error(fault), f"internal error: {fault}"
+            code, reason, show = 70, f"internal error: {fault}", partial(internal_error, fault)
+        code = worst([code, telling(show)])
         cases.append(Case(str(path), path.stem, time.monotonic() - began, code, reason))
     codes = [case.code for case in cases]
     if junit is not None:
@@ -129,7 +143,8 @@ def verify(
     if len(files) > 1 and not as_json:
         from .display import print_summary
 
-        print_summary(codes)
+        telling(partial(print_summary, codes))
+    telling.end()
     return worst(codes)
 
 
@@ -140,17 +155,20 @@ def _begin(shown: Progress, name: str, what: str) -> None:
 class _Datasets:
     """Opens each dataset once for all tasks that use it."""
 
-    def __init__(self, data: str | None) -> None:
-        self._data = data
+    def __init__(self, data: str | None, output: Path | None) -> None:
+        self._data, self._output = data, output
         self._open: dict[Path, Any] = {}
 
     def of(self, path: Path) -> tuple[Any, Any]:
-        """The task file at a path and its dataset."""
+        """The task file at a path and its dataset; OutputError when the output would replace a part of that."""
+        from ..schemas.files import require_writable
         from ..schemas.task import load_task
         from ..verification import data_of
 
         file = load_task(path)
         dataset = data_of(file, self._data)
+        if self._output is not None:
+            require_writable(self._output, dataset.files())
         return file, self._open.setdefault(dataset.folder, dataset)
 
 
@@ -185,13 +203,12 @@ def _tell(path: Path, title: str, result: Verification, written: Path | None, as
         print_line(result)
 
 
-def _tell_error(path: Path, fault: CobenchError, as_json: bool, code: int | None = None) -> str:
-    """Tells what is wrong with a task, and returns it."""
+def _tell_error(path: Path, fault: CobenchError, as_json: bool, code: int | None = None) -> None:
+    """Tells what is wrong with a task."""
     if as_json:
         print_json({"task": str(path), "exit": fault.exit_code if code is None else code, "errors": error_texts(fault)})
     else:
-        click.echo(str(fault), err=True)
-    return str(fault)
+        say(str(fault), err=True)
 
 
 def as_data(path: Path, result: Verification, written: Path | None) -> dict[str, Any]:

@@ -28,6 +28,10 @@ class Dataset:
     )
     _made: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any], init=False, repr=False, compare=False)
 
+    def files(self) -> list[Path]:
+        """The manifest and every Parquet file of the folder: what must not be written to."""
+        return [self.folder / MANIFEST, *sorted(self.folder.glob("*.parquet"))]
+
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """What `make` gives, made once and kept as long as the dataset is open.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, ValidationError
+from pydantic import AfterValidator, Field, ValidationError, field_validator
 
 from .canonical import canonical_bytes, digest, narrow, read_canonical, wide
 from .errors import CertificateError, Where
@@ -154,7 +154,14 @@ class ObjectiveFacts(Written):
 
     sense: Literal["minimize", "maximize"]
     unit: str
-    scale: int
+    scale: int = Field(json_schema_extra={"minimum": 1})
+
+    @field_validator("scale")
+    @classmethod
+    def _power_of_ten(cls, value: int) -> int:
+        if value < 1 or value != 10 ** (len(str(value)) - 1):
+            raise ValueError(f"{value} is not 1, 10, 100 or another power of ten")
+        return value
 
 
 class DatasetFacts(Written):

@@ -19,7 +19,8 @@ ONE = ".cert.json"
 def read_certificates(path: Path) -> dict[str, Certificate]:
     """Certificates by task id: of one file, of a file with one on each line, or of all such files below a folder.
 
-    Raises CertificateError, with file and line, for what is no certificate, and for a task that occurs twice.
+    Raises CertificateError, with file and line, for what is no certificate, for a task that occurs twice, and when
+    there is none at all.
     """
     found: dict[str, tuple[str, Certificate]] = {}
     for name, content in _documents(path):
@@ -32,6 +33,10 @@ def read_certificates(path: Path) -> dict[str, Certificate]:
                 hint="compare suites that hold every task once",
             )
         found[task] = name, certificate
+    if not found:
+        raise CertificateError(
+            f"this {'folder' if path.is_dir() else 'file'} holds no certificates", where=Where(str(path))
+        )
     return {task: certificate for task, (_, certificate) in found.items()}
 
 
@@ -59,8 +64,6 @@ def _documents(path: Path) -> Iterator[tuple[str, bytes]]:
         return
     inside = sorted(item for item in path.rglob("*") if item.name.endswith(ONE) and item.is_file())
     inside += sorted(item for item in path.rglob(f"*{LINES}") if item.is_file() and _holds_certificates(item))
-    if not inside:
-        raise CertificateError("this folder holds no certificates", where=Where(str(path)))
     for item in inside:
         yield from _documents(item)
 

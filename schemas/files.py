@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 from .errors import OutputError
 
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+)
+
 
 def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
     """The content at `path`, complete or not at all: a temporary file beside it is flushed to disk, then renamed.
 
+    A file that is replaced keeps its permissions, and a link stays: the file that it leads to is replaced.
     Content in pieces is written as it comes, so that all of it need never be in memory.
-    Raises OutputError when that fails; what stood at `path` before is then untouched.
+    Raises OutputError when that fails, and for what is no file; what stood at `path` before is then untouched.
     """
     temporary: str | None = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+        target, mode = _target(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
         with os.fdopen(descriptor, "wb") as stream:
             stream.writelines([content] if isinstance(content, bytes) else content)
             stream.flush()
             os.fsync(stream.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
+        Path(temporary).chmod(0o644 if mode is None else mode)
+        Path(temporary).replace(target)
         temporary = None
     except OSError as fault:
         reason = os.strerror(fault.errno) if fault.errno else str(fault)
@@ -33,3 +44,30 @@ def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
     finally:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
+
+
+def require_writable(path: Path, inputs: Iterable[Path] = ()) -> None:
+    """Raises OutputError when `path` is a device, a pipe or a folder, or one of the `inputs` by whatever name.
+
+    For a command to say so before it begins, not after an hour.
+    """
+    try:
+        target, mode = _target(path)
+        if mode is not None and any(item.exists() and item.samefile(target) for item in inputs):
+            raise OutputError(f"error: cannot write {path}: it is an input")
+    except OSError as fault:
+        reason = os.strerror(fault.errno) if fault.errno else str(fault)
+        raise OutputError(f"error: cannot write {path}: {reason}") from None
+
+
+def _target(path: Path) -> tuple[Path, int | None]:
+    """The file behind all links, and its permissions if it exists; OutputError when it is no file."""
+    target = path.resolve() if path.is_symlink() else path
+    try:
+        mode = target.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return target, None
+    if not stat.S_ISREG(mode):
+        what = next((name for is_kind, name in _KINDS if is_kind(mode)), "no file")
+        raise OutputError(f"error: cannot write {path}: it is {what}")
+    return target, stat.S_IMODE(mode) & 0o777

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, WithJsonSchema, model_validator
 
 from .canonical import digest
 from .errors import ExpressionError, TaskError, raise_all
@@ -17,6 +17,9 @@ from .validation import Written, validate
 
 MAX_CONSTRAINTS = 64
 MAX_CHOICES = 16
+
+# A decimal in YAML is a number for other readers, which know no exact ones; here its text is read.
+_WRITTEN_NUMBER = WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "null"}]})
 
 
 class ChoiceSpec(Written):
@@ -48,7 +51,7 @@ class ConstraintSpec(Written):
 class Expectation(Written):
     """The optimum (in major units, such as 1234.50) and the number of feasible plans that the author expects."""
 
-    optimum: int | str | None = None
+    optimum: Annotated[int | str | None, _WRITTEN_NUMBER] = None
     count: int | None = Field(None, ge=0)
 
 

@@ -97,7 +97,7 @@ def replay(
     if claims.status.value == "unknown":
         unchecked["status"] = "unknown claims nothing"
     mistakes = _mistakes(claims, truth, maximize) if truth is not None else ()
-    for name, sentence in (*_contradictions(certificate, maximize), *mistakes):
+    for name, sentence in (*contradictions(certificate), *mistakes):
         wrong[name].append(sentence)
     for name, faults in wrong.items():
         faults.extend(doubts if name in ("optimum", "incumbent") else ())
@@ -113,7 +113,7 @@ def _binding(
     """The problem within the certificate's scope, and whether the certificate is about that, a dataset so named, and
     these data.
     """
-    scope, kind, facts = certificate.scope, problem.objective.type, certificate.dataset
+    scope, facts = certificate.scope, certificate.dataset
     posed, limits = problem, list[str]()
     try:
         posed = problem if scope.constraints is None else problem.restrict(scope.constraints)
@@ -130,14 +130,20 @@ def _binding(
     relations = {name: data.relation_digests[name] for name in posed.relations()}
     world = _differences(named, {"name": facts.name, "manifest": facts.manifest})
     world += _differences(data.digests, facts.tables) + _differences(relations, facts.relations)
-    goal = {"sense": "maximize" if problem.objective.maximize else "minimize", "unit": kind.unit, "scale": kind.scale}
     groups = {
         "task": _differences({"id": problem.id, "digest": problem.digest}, certificate.task.model_dump()),
         "dataset": world,
-        "objective": _differences(goal, certificate.objective.model_dump()),
+        "objective": objective_faults(problem, certificate),
         "scope": limits,
     }
     return posed, [_finding(claim, faults) for claim, faults in groups.items()]
+
+
+def objective_faults(problem: Problem, certificate: Certificate) -> list[str]:
+    """How the certificate reads objective values otherwise than the task."""
+    kind = problem.objective.type
+    goal = {"sense": "maximize" if problem.objective.maximize else "minimize", "unit": kind.unit, "scale": kind.scale}
+    return _differences(goal, certificate.objective.model_dump())
 
 
 def _finding(claim: str, faults: Sequence[str]) -> Finding:
@@ -193,9 +199,9 @@ def _better(first: int, second: int, maximize: bool) -> bool:
     return first > second if maximize else first < second
 
 
-def _contradictions(certificate: Certificate, maximize: bool) -> Iterator[tuple[str, str]]:
-    """Claims that cannot all be true, or do not come together, whatever the data are."""
-    claims = certificate.claims
+def contradictions(certificate: Certificate) -> Iterator[tuple[str, str]]:
+    """Claims that cannot all be true, or do not come together, whatever the data are: which, and how."""
+    claims, maximize = certificate.claims, certificate.objective.sense == "maximize"
     status, optimum, incumbent = claims.status.value, claims.optimum, claims.incumbent
     if (status == "unknown") != (claims.status.reason is not None):
         yield "status", "a reason comes with an unknown status, and with no other"
