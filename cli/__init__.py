@@ -16,7 +16,7 @@ from click.exceptions import Exit
 
 from ..schemas.errors import CobenchError
 from ..schemas.version import VERSION
-from .common import internal_error, say
+from .common import internal_error, say, visible
 
 INTERRUPTED = 130
 
@@ -101,6 +101,7 @@ def run(args: Sequence[str] | None = None) -> int:
     except Exit as stop:
         return stop.exit_code
     except click.ClickException as fault:
+        fault.message = visible(fault.message)
         fault.show()
         return 2
     except CobenchError as fault:

@@ -93,7 +93,7 @@ def schema(kind: str) -> int:
 @click.option("--force", is_flag=True, help="Replace files that are there.")
 def init(file: Path, force: bool) -> int:
     """Write a commented task to FILE, and its JSON Schema beside it for completion in the editor."""
-    from ..schemas.files import write_atomically
+    from ..schemas.files import require_writable, write_atomically
 
     if not file.name or file.is_dir():
         raise OutputError(f"error: {file} is no name for a file")
@@ -102,6 +102,7 @@ def init(file: Path, force: bool) -> int:
         raise OutputError(f"error: {file} is there already\nhint: --force replaces it")
     name = re.sub(r"[^A-Za-z0-9._-]", "-", file.stem).lstrip("._-") or "task"
     fresh = force or not schema_file.exists()
+    require_writable(file)
     if fresh:
         write_atomically(schema_file, schema_text("task").encode())
     write_atomically(file, _STARTER.format(name=file, id=name[:128]).encode())

@@ -101,7 +101,7 @@ def verify(
     limits = Limits(time_limit, work_limit) if work_limit is not None else Limits(time_limit)
     seen: dict[str, Path] = {}
     cases: list[Case] = []
-    datasets = _Datasets(data, junit)
+    datasets = _Datasets(data)
     telling = Telling(go_on=junit is not None)
     if junit is not None:
         require_writable(junit, files)
@@ -139,6 +139,7 @@ def verify(
         cases.append(Case(str(path), path.stem, time.monotonic() - began, code, reason))
     codes = [case.code for case in cases]
     if junit is not None:
+        require_writable(junit, datasets.files())
         write_atomically(junit, junit_xml("cobench verify", cases))
     if len(files) > 1 and not as_json:
         from .display import print_summary
@@ -155,21 +156,22 @@ def _begin(shown: Progress, name: str, what: str) -> None:
 class _Datasets:
     """Opens each dataset once for all tasks that use it."""
 
-    def __init__(self, data: str | None, output: Path | None) -> None:
-        self._data, self._output = data, output
+    def __init__(self, data: str | None) -> None:
+        self._data = data
         self._open: dict[Path, Any] = {}
 
     def of(self, path: Path) -> tuple[Any, Any]:
-        """The task file at a path and its dataset; OutputError when the output would replace a part of that."""
-        from ..schemas.files import require_writable
+        """The task file at a path and its dataset."""
         from ..schemas.task import load_task
         from ..verification import data_of
 
         file = load_task(path)
         dataset = data_of(file, self._data)
-        if self._output is not None:
-            require_writable(self._output, dataset.files())
         return file, self._open.setdefault(dataset.folder, dataset)
+
+    def files(self) -> list[Path]:
+        """All files of the datasets so far."""
+        return [path for dataset in self._open.values() for path in dataset.files()]
 
 
 def _write(out: Path, task: Path, folder: Path, result: Verification) -> Path:

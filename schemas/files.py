@@ -62,7 +62,7 @@ def require_writable(path: Path, inputs: Iterable[Path] = ()) -> None:
 
 def _target(path: Path) -> tuple[Path, int | None]:
     """The file behind all links, and its permissions if it exists; OutputError when it is no file."""
-    target = path.resolve() if path.is_symlink() else path
+    target = Path(os.path.realpath(path)) if path.is_symlink() else path
     try:
         mode = target.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
