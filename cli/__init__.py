@@ -101,7 +101,7 @@ def run(args: Sequence[str] | None = None) -> int:
     except Exit as stop:
         return stop.exit_code
     except click.ClickException as fault:
-        fault.message = visible(fault.message)
+        vars(fault)["message"] = visible(fault.message)
         fault.show()
         return 2
     except CobenchError as fault:

@@ -31,6 +31,7 @@ from .common import (
 if TYPE_CHECKING:
     from ..solver.certify import Engines
     from ..verification import Verification
+    from .junit import Case
 
 
 UNDECIDED = 3
@@ -91,10 +92,10 @@ def verify(
     cobench verify tasks/parks/parks-2-01-zion-weekend.yaml
     cobench verify tasks/parks --data parks-full --json
     """
-    from ..schemas.files import require_writable, write_atomically
+    from ..schemas.files import require_writable
     from ..solver.outcome import Limits
     from ..verification import verify as verify_task
-    from .junit import Case, junit_xml
+    from .junit import Case
 
     files = find_files(tasks, (".yaml", ".yml"), "task files (*.yaml)")
     limit_memory(memory_limit)
@@ -139,8 +140,7 @@ def verify(
         cases.append(Case(str(path), path.stem, time.monotonic() - began, code, reason))
     codes = [case.code for case in cases]
     if junit is not None:
-        require_writable(junit, datasets.files())
-        write_atomically(junit, junit_xml("cobench verify", cases))
+        _write_junit(junit, cases, datasets)
     if len(files) > 1 and not as_json:
         from .display import print_summary
 
@@ -172,6 +172,14 @@ class _Datasets:
     def files(self) -> list[Path]:
         """All files of the datasets so far."""
         return [path for dataset in self._open.values() for path in dataset.files()]
+
+
+def _write_junit(path: Path, cases: list[Case], datasets: _Datasets) -> None:
+    from ..schemas.files import require_writable, write_atomically
+    from .junit import junit_xml
+
+    require_writable(path, datasets.files())
+    write_atomically(path, junit_xml("cobench verify", cases))
 
 
 def _write(out: Path, task: Path, folder: Path, result: Verification) -> Path:
