@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..coding import tuple_codes
 from ..model import Ints, Linear, Link, Model, Row, Table, Term
 from .kernels import NONE
 from .ordering import Ordered, Places
@@ -119,18 +118,18 @@ def _side(model: Model, rows: Sequence[Row], by: Linear | None, choice: int) -> 
     seen = [
         (part, part.codes[part.choices.index(choice)]) for part in parts_of(model, rows, by) if choice in part.choices
     ]
-    columns = [seen[0][1] if len(seen) == 1 else tuple_codes([codes for _, codes in seen], number)[0]]
+    columns = [codes for _, codes in seen]
     columns += [_column(row.linear, choice, number) for row in rows]
     columns.append(_column(model.objective, choice, number))
     rows_in_order = Ordered(columns)
-    start = np.append(np.flatnonzero(rows_in_order.fresh(1)), number)
+    start = np.append(np.flatnonzero(rows_in_order.fresh(len(seen))), number)
     fresh = rows_in_order.fresh(len(columns))
     order = rows_in_order.order()
     tallied = _UNTALLIED
     if by is not None:
         column = _column(by, choice, number)
         tallied = (column - column.min()).astype(np.int32)[order]
-    costs = [rows_in_order.column(place) for place in range(1, 1 + len(rows))]
+    costs = [rows_in_order.column(place) for place in range(len(seen), len(seen) + len(rows))]
     obj = rows_in_order.column(len(columns) - 1)
     codes = {id(part): code[order[start[:-1]]] for part, code in seen}
     mult = first = NOTHING

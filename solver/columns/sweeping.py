@@ -128,8 +128,10 @@ class Scan:
                 self.values, self.wanted.tolist(), seen.below, seen.equal, strict=True
             )
         }
-        self._drain(seen, 1)
-        tally = dict(sorted(seen.tally.items())) if self.by is not None else None
+        tally = None
+        if self.by is not None:
+            self._drain(seen, 1)
+            tally = dict(sorted(seen.tally.items()))
         if not seen.total:
             return Survey(Outcome(Status.INFEASIBLE), (0, 0), ranks=ranks, tally=tally)
         outcome = Outcome(Status.OPTIMAL, seen.picked, seen.best, seen.best)
