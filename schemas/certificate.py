@@ -34,6 +34,11 @@ class Grade(StrEnum):
     CLAIMED = "claimed"  # one engine said so
 
 
+    def above(self, other: Grade) -> bool:
+        """Whether this says more than another grade."""
+        return _ORDER.index(self) < _ORDER.index(other)
+
+
 _ORDER = (Grade.PROVED, Grade.AGREED, Grade.CLAIMED)
 
 
