@@ -33,7 +33,6 @@ class Grade(StrEnum):
     AGREED = "agreed"  # two kinds of engine answered it alike, and the checker evaluated the witness
     CLAIMED = "claimed"  # one engine said so
 
-
     def above(self, other: Grade) -> bool:
         """Whether this says more than another grade."""
         return _ORDER.index(self) < _ORDER.index(other)

@@ -22,7 +22,7 @@ def read_certificates(path: Path) -> dict[str, Certificate]:
     Raises CertificateError, with file and line, for what is no certificate, and for a task that occurs twice.
     """
     found: dict[str, tuple[str, Certificate]] = {}
-    for name, content in _documents(path):
+    for name, content in documents(path):
         certificate = read_certificate(content, name)
         task = certificate.task.id
         if task in found:
@@ -53,7 +53,8 @@ def read_verdicts(path: Path) -> list[Verdict]:
     return found
 
 
-def _documents(path: Path) -> Iterator[tuple[str, bytes]]:
+def documents(path: Path) -> Iterator[tuple[str, bytes]]:
+    """What should be certificates, with a name for each: a file, the lines of a file, or all such files in a folder."""
     if not path.is_dir():
         yield from _lines(path) if path.suffix == LINES else [(str(path), _read(path))]
         return
@@ -62,7 +63,7 @@ def _documents(path: Path) -> Iterator[tuple[str, bytes]]:
     if not inside:
         raise CertificateError("this folder holds no certificates", where=Where(str(path)))
     for item in inside:
-        yield from _documents(item)
+        yield from documents(item)
 
 
 def _holds_certificates(path: Path) -> bool:
@@ -95,4 +96,4 @@ def _read(path: Path) -> bytes:
 
 
 def _unreadable(path: Path, fault: OSError) -> CertificateError:
-    return CertificateError(f"cannot read it: {fault.strerror}", where=Where(str(path)))
+    return CertificateError(f"cannot read the certificate: {fault.strerror}", where=Where(str(path)))

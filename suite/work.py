@@ -17,18 +17,15 @@ from ..datasets.opening import Dataset, bundled
 from ..schemas.canonical import canonical_bytes, wide
 from ..schemas.certificate import Certificate
 from ..schemas.errors import CobenchError, InputError, InputErrors, TaskError
-from ..schemas.problem import Problem
 from ..schemas.task import TaskFile, read_task
-from ..schemas.world import RelationTable, Table
 from ..solver.certify import Engines
-from ..solver.checker.check import Data, open_data
+from ..solver.checker.opened import Opened
 from ..solver.outcome import Limits
 from ..verification import Verification, data_of, verify
 from .source import Entry
 
 UNDECIDED, INTERNAL = 3, 70
 GIVEN = "--data"  # what a suite calls the data that replaces the tasks' own
-MOST_OPEN = 2  # datasets that the checker keeps open; tasks that need the same one come one after another
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,38 +176,3 @@ def data_name(dataset: str, file: str) -> str:
         base.pop()
     path = PurePosixPath(*base, *steps)
     return str(path) if path.is_absolute() or path.parts[:1] == ("..",) else f"./{path}"
-
-
-class Opened:
-    """The checker's tables, opened when they are first needed, and kept while tasks need the same ones.
-
-    What `open_data` returns depends on the folder, the tables and relations that a problem reaches, and their columns,
-    which parameters may change: those have to be equal, else the files are read anew.
-    """
-
-    def __init__(self) -> None:
-        self._open: list[tuple[_Needed, Data]] = []
-
-    def __call__(self, folder: Path, problem: Problem) -> Data:
-        """The tables and relations that a problem needs; raises as `open_data` does."""
-        world = problem.world
-        needed = _Needed(
-            folder,
-            {name: world.tables[name] for name in problem.tables()},
-            {name: world.relations[name] for name in problem.relations()},
-        )
-        for number, (known, data) in enumerate(self._open):
-            if known == needed:
-                self._open.append(self._open.pop(number))
-                return data
-        del self._open[: len(self._open) - MOST_OPEN + 1]
-        data = open_data(folder, problem)
-        self._open.append((needed, data))
-        return data
-
-
-@dataclass(frozen=True, slots=True)
-class _Needed:
-    folder: Path
-    tables: Mapping[str, Table]
-    relations: Mapping[str, RelationTable]
