@@ -580,10 +580,12 @@ def test_tasks_that_crash_or_hang_take_no_other_down(
     monkeypatch.setattr(executors, "WORKER", "poisoned_worker")
     monkeypatch.setattr(executors, "ATTEMPTS", 2)
 
-    class Clock:  # an hour passes when the task hangs, so that no other task is slow enough to be given up
-        @staticmethod
+    class Clock:  # an hour passes when the task has hung for a while: no other task is slow enough to be given up, and
+        @staticmethod  # whatever was answered before it has been heard by then
         def monotonic() -> float:
-            return time.monotonic() + (3600.0 if (tmp_path / "hangs").exists() else 0.0)
+            hangs = tmp_path / "hangs"
+            hung = hangs.exists() and time.time() - hangs.stat().st_mtime > 3.0
+            return time.monotonic() + (3600.0 if hung else 0.0)
 
     monkeypatch.setattr(executors, "time", Clock)
     monkeypatch.setattr(executors, "wait", lambda of, seconds: wait(of, min(seconds, 0.1)))
