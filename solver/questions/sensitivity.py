@@ -118,7 +118,7 @@ def sensitivity(problem: Problem, lowered: Lowered, limits: Limits) -> Sensitivi
         found = scan.survey(model.kept(every - {number}), limits.left(started))
         low, high = found.count
         removed = low - plans if low == high and plans is not None else None
-        reason = str(found.outcome.reason or "")
+        reason = str(found.outcome.reason or whole.outcome.reason or "")
         value = gain = None
         if not _defined(problem, name):
             reason = reason or UNDEFINED
