@@ -161,10 +161,14 @@ def replay(
     )
 
 
-def data_of(task: TaskFile, data: str | Path | Dataset | None) -> Dataset:
-    """The dataset to use for a task: the given one, else the one that the task names."""
+def data_of(task: TaskFile, data: str | Path | Dataset | None, below: Path | None = None) -> Dataset:
+    """The dataset to use for a task: the given one, else the one that the task names.
+
+    `below`: the folder that the name of the task's file starts from, where that is not the working folder.
+    """
     if isinstance(data, Dataset):
         return data
     if data is not None:
         return open_dataset(str(data))
-    return open_dataset(task.task.dataset, Path(task.source.name).parent, task.source.where(("dataset",)))
+    folder = (below or Path()) / Path(task.source.name).parent
+    return open_dataset(task.task.dataset, folder, task.source.where(("dataset",)))

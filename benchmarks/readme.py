@@ -89,7 +89,7 @@ def table(found: dict[str, Any]) -> str:
     ]
     for offers, methods in by_size.items():
         ours = methods["cobench"]
-        cells = [f"{offers:,}", f"{ours['answers']['count']:,}", duration(ours["seconds"]), f"{ours['peak_mb']:.0f} MB"]
+        cells = [f"{offers:,}", f"{ours['answers']['plans']:,}", duration(ours["seconds"]), f"{ours['peak_mb']:.0f} MB"]
         for name in ("papers", "duckdb", "polars"):
             other = methods.get(name)
             mark = "\\*" if other and "extrapolated" in other else ""

@@ -106,7 +106,7 @@ def _stale(file: TaskFile, change: Change, found: Hardened) -> list[str]:
     words = {f"what {name} says": file.task.constraint(name).say for name in file.task.constraints}
     words["the title"] = file.task.title
     for what, text in words.items():
-        numbers = re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", text)
+        numbers = re.findall(r"(?:(?<![\w.])-)?\d{1,40}(?:,\d{3}){0,20}(?:\.\d{1,40})?", text)
         if any(Fraction(number.replace(",", "")) == value for number in numbers):
             notes.append(f"{what} still speaks of {change.old}: {text}")
     expected = found.problem.expected

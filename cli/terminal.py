@@ -20,8 +20,8 @@ _SURE = re.compile(r"[ -~]*")
 class Terminal(Console):
     """A console on which brackets are brackets, `:smile:` is no picture, and control characters are shown escaped."""
 
-    def __init__(self, *, stderr: bool, soft_wrap: bool) -> None:
-        super().__init__(stderr=stderr, soft_wrap=soft_wrap, highlight=False, markup=False, emoji=False)
+    def __init__(self, *, stderr: bool, soft_wrap: bool, width: int | None = None) -> None:
+        super().__init__(stderr=stderr, soft_wrap=soft_wrap, width=width, highlight=False, markup=False, emoji=False)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """The segments of what is shown; those that move the cursor are rich's own."""

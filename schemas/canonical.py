@@ -57,7 +57,9 @@ def narrow(value: int | str) -> int:
 
 
 def _plain(value: Any) -> Any:
-    if type(value) is str or isinstance(value, bool | str) or value is None:
+    if isinstance(value, list | tuple):  # long ones hold integers, mostly, or pairs of them
+        return [item if type(item) is int and -_EXACT < item < _EXACT else _plain(item) for item in value]
+    if isinstance(value, bool | str) or value is None:
         return value
     if isinstance(value, int):
         return wide(value)
@@ -65,8 +67,6 @@ def _plain(value: Any) -> Any:
         if not all(isinstance(key, str) for key in value):
             raise TypeError("keys of canonical JSON are text")
         return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
     raise TypeError(f"canonical JSON holds no {type(value).__name__}")
 
 

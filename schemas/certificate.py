@@ -33,6 +33,10 @@ class Grade(StrEnum):
     AGREED = "agreed"  # two kinds of engine answered it alike, and the checker evaluated the witness
     CLAIMED = "claimed"  # one engine said so
 
+    def above(self, other: Grade) -> bool:
+        """Whether this says more than another grade."""
+        return _ORDER.index(self) < _ORDER.index(other)
+
 
 _ORDER = (Grade.PROVED, Grade.AGREED, Grade.CLAIMED)
 

@@ -23,7 +23,7 @@ def read_certificates(path: Path) -> dict[str, Certificate]:
     there is none at all.
     """
     found: dict[str, tuple[str, Certificate]] = {}
-    for name, content in _documents(path):
+    for name, content in documents(path):
         certificate = read_certificate(content, name)
         task = certificate.task.id
         if task in found:
@@ -58,14 +58,15 @@ def read_verdicts(path: Path) -> list[Verdict]:
     return found
 
 
-def _documents(path: Path) -> Iterator[tuple[str, bytes]]:
+def documents(path: Path) -> Iterator[tuple[str, bytes]]:
+    """What should be certificates, with a name for each: a file, the lines of a file, or all such files in a folder."""
     if not path.is_dir():
         yield from _lines(path) if path.suffix == LINES else [(str(path), _read(path))]
         return
     inside = sorted(item for item in path.rglob("*") if item.name.endswith(ONE) and item.is_file())
     inside += sorted(item for item in path.rglob(f"*{LINES}") if item.is_file() and _holds_certificates(item))
     for item in inside:
-        yield from _documents(item)
+        yield from documents(item)
 
 
 def _holds_certificates(path: Path) -> bool:
@@ -98,4 +99,4 @@ def _read(path: Path) -> bytes:
 
 
 def _unreadable(path: Path, fault: OSError) -> CertificateError:
-    return CertificateError(f"cannot read it: {fault.strerror}", where=Where(str(path)))
+    return CertificateError(f"cannot read the certificate: {fault.strerror}", where=Where(str(path)))

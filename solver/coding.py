@@ -8,7 +8,7 @@ import numpy as np
 
 from .model import Ints
 
-_DENSE = 65_536  # extra room that a table of marks may take, beyond four places per value
+_DENSE = 4_096  # extra room that a table of marks may take, beyond four places per value
 
 
 def coded(values: Ints) -> tuple[Ints, int]:
@@ -26,12 +26,16 @@ def coded(values: Ints) -> tuple[Ints, int]:
 
 def tuple_codes(columns: Sequence[Ints], size: int) -> tuple[Ints, int]:
     """Codes `int64[size]` of the tuples that the columns form row by row, in lexicographic order; and their number."""
-    codes, number = np.zeros(size, np.int64), min(size, 1)
-    for column in columns:
-        more, several = coded(column)
-        # Both are at most the number of rows: no overflow.
-        codes, number = coded(codes * several + more) if number > 1 else (more, several)
-    return codes, number
+    codes, number = np.zeros(size, np.int64), 1
+    room = 4 * size + _DENSE
+    for column in columns if size else ():
+        low = int(column.min())
+        more, several = column - low, int(column.max()) - low + 1
+        if number * several > room:  # then both become at most the number of rows: no overflow
+            (codes, number), (more, several) = coded(codes), coded(column)
+        codes = codes * several + more
+        number *= several
+    return coded(codes)
 
 
 def first_rows(codes: Ints, number: int) -> Ints:

@@ -21,8 +21,8 @@ from ..schemas.expression import Expr, children, choices_of, split_and
 from ..schemas.problem import Constraint, Problem
 from ..schemas.syntax import ExpressionText
 from .coding import coded, first_rows
-from .lowering.levels import recent
-from .lowering.offers import Offers
+from .lowering.levels import levels_of, recent
+from .lowering.offers import Offers, check_unique
 from .lowering.values import Evaluator, Values, codes_of_tuples, integers, table_columns
 from .model import LIMIT, Bools, Choice, Ints, Linear, Link, Model, Row, Table, Term, Threshold
 
@@ -63,11 +63,11 @@ def lower(problem: Problem, dataset: Dataset, within: Mapping[str, Sequence[str]
 
     Raises TableError for data that does not fit, ExpressionError for what no model can hold, OverflowRisk for ranges.
     """
-    columns = table_columns(problem.world, dataset)
+    columns, levels = table_columns(problem.world, dataset), levels_of(problem.world, dataset)
     offers: list[Offers] = []
     for name, table in problem.choices.items():
+        check_unique(name, levels[table])
         found = Offers.all(name, columns[table])
-        found.check_unique()
         if within is not None and name in within:
             found = Offers(name, found.table, found.rows[found.find(within[name])])
         offers.append(found)

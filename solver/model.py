@@ -163,8 +163,8 @@ class Model:
             return self
         taken: dict[int, Ints] = {}
         for number, choice in enumerate(self.choices):
-            good = np.flatnonzero((choice.satisfied & bits) == bits)
-            taken[number] = np.intersect1d(good, rows[number], assume_unique=True) if rows and number in rows else good
+            good = (choice.satisfied & bits) == bits
+            taken[number] = rows[number][good[rows[number]]] if rows and number in rows else np.flatnonzero(good)
         return self._taken(taken, wanted)
 
     def narrowed(self, rows: Mapping[int, Ints]) -> Model:

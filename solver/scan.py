@@ -28,7 +28,7 @@ def survey(model: Model, limits: Limits, ranks: Sequence[int] = (), tally: Linea
     """Count, optimum, ties and runner-up of all plans of the model, every constraint in it holding.
 
     In the same sweep: the ranks of values of the objective, and the number of plans for each value of one more sum over
-    the same choices, such as a number of wishes, if it spans at most 2^20 values (ValueError for columns of other rows).
+    the same choices, such as a number of wishes, if it spans at most 2^20 values (ValueError for one of other rows).
 
     n rows, one of the constraints a binding linear row: O(n log n) for two choices, times the rows of the others; times
     n at worst with more binding rows, or with two and ranks or a tally.

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..datasets.opening import bundled, open_dataset
+from ..schemas.errors import InputError, Where
 from .executor import Executor
 from .parts import Results
 from .source import Entry, Suite
-from .work import Flags, Job, Record
+from .work import GIVEN, Flags, Job, Record
 
 CHUNK = 100
 PART_SECONDS = 10.0  # at least so often what is finished goes to disk
@@ -41,10 +42,13 @@ def certify_suite(run: Run, results: Results, executor: Executor, workers: int, 
     mine = [entry for entry in run.suite.entries if entry.shard(of) == number]
     left = [entry for entry in mine if entry.place not in results.finished]
     root = run.suite.root.resolve()
-    if left:
-        for name in results.data.found:
-            wanted = run.data if name == "--data" and run.data is not None else name
-            results.data.compare(name, open_dataset(wanted, root))
+    for name in results.data.found:
+        if (name == GIVEN) != (run.data is not None):
+            done = "without" if name != GIVEN else "with"
+            raise InputError(
+                f"the results that are there were certified {done} --data", where=Where(str(results.folder))
+            )
+        results.data.compare(name, open_dataset(run.data or name, root))
     buffer: list[Record] = []
     started = written = time.monotonic()
     done = 0
@@ -76,4 +80,4 @@ def absolute(data: str | None) -> str | None:
     if data is None:
         return None
     open_dataset(data)
-    return data if data in bundled() else str(Path(data).resolve())
+    return data if data in bundled() else str(Path(data).absolute())  # links stay: tables lie beside the manifest named

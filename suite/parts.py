@@ -32,7 +32,7 @@ from ..schemas.files import write_atomically
 from ..schemas.validation import Written
 from ..schemas.version import VERSION
 from .source import Suite
-from .work import Flags, Record
+from .work import GIVEN, Flags, Record
 
 SUITE, LOCK, PARTS = "suite.json", "lock", "parts"
 MERGED = ("certificates.jsonl", "problems.jsonl", "summary.json")
@@ -87,7 +87,12 @@ class KnownData:
     found: dict[str, DatasetFacts] = field(default_factory=dict[str, DatasetFacts])
 
     def add(self, name: str, facts: DatasetFacts, where: str) -> None:
-        """Raises InputError when a manifest, table or relation is another than before."""
+        """Raises InputError when a manifest, table or relation is another than before, or when only some tasks had
+        their data replaced.
+        """
+        if self.found and (name == GIVEN) != (GIVEN in self.found):
+            hint = "certify all of them in the same way, in a new folder"
+            raise InputError("some tasks were certified with --data, others without", where=Where(where), hint=hint)
         known = self.found.setdefault(name, facts)
         pairs = [("the manifest", known.manifest, facts.manifest), ("the name", known.name, facts.name)]
         for kind, old, new in (("table", known.tables, facts.tables), ("relation", known.relations, facts.relations)):

@@ -8,26 +8,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ..datasets.opening import Dataset, bundled, open_dataset
+from ..datasets.opening import Dataset, bundled
 from ..schemas.canonical import canonical_bytes, wide
 from ..schemas.certificate import Certificate
 from ..schemas.errors import CobenchError, InputError, InputErrors, TaskError
-from ..schemas.problem import Problem
 from ..schemas.task import TaskFile, read_task
-from ..schemas.world import RelationTable, Table
 from ..solver.certify import Engines
-from ..solver.checker.check import Data, open_data
+from ..solver.checker.opened import Opened
 from ..solver.outcome import Limits
-from ..verification import Verification, verify
+from ..verification import Verification, data_of, verify
 from .source import Entry
 
 UNDECIDED, INTERNAL = 3, 70
-MOST_OPEN = 2  # datasets that the checker keeps open; tasks that need the same one come one after another
+GIVEN = "--data"  # what a suite calls the data that replaces the tasks' own
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +91,9 @@ class Certifier:
     def __init__(self, job: Job) -> None:
         self._job = job
         self._datasets: dict[str, Dataset] = {}
+        self._places = {str(folder): name for name, folder in bundled().items()} | {job.root: ""}
+        if job.data is not None:
+            self._places[job.data if Path(job.data).is_dir() else str(Path(job.data).parent)] = GIVEN
         self._checked = Opened()
 
     def certify(self, entry: Entry) -> Record:
@@ -101,7 +102,7 @@ class Certifier:
             return self._record(entry)
         except CobenchError as fault:
             errors = fault.errors if isinstance(fault, InputErrors) else (fault,)
-            return record_of(entry, fault.exit_code, errors=list(map(str, errors)))
+            return record_of(entry, fault.exit_code, errors=[self._told(error) for error in errors])
         except MemoryError:
             return record_of(entry, UNDECIDED, errors=["error: out of memory"])
         except OSError as fault:
@@ -123,7 +124,7 @@ class Certifier:
     def _certified(self, entry: Entry, file: TaskFile) -> Record:
         if file.task.id != entry.id:
             raise TaskError("write the id of the task on a line of its own: id: NAME", where=file.source.where(("id",)))
-        name = self._data_name(entry, file)
+        name = data_name(file.task.dataset, entry.name) if self._job.data is None else GIVEN
         flags = self._job.flags
         dataset = self._dataset(name, file)
         result = verify(
@@ -135,18 +136,19 @@ class Certifier:
         line = _line(entry, result.exit_code, {"data": name, **said})
         return Record(entry.place, result.exit_code, line, (name, facts))
 
-    def _data_name(self, entry: Entry, file: TaskFile) -> str:
-        """How the suite calls the data of a task: the same on every machine."""
-        if self._job.data is not None:
-            return "--data"
-        name = file.task.dataset
-        return name if name in bundled() else os.path.normpath(Path(entry.name).parent / name)
+    def _told(self, fault: CobenchError) -> str:
+        """The error as `cobench verify` shows it, its files named as the suite does: the same on every machine."""
+        if not isinstance(fault, InputError):
+            return str(fault)
+        where, message = fault.where, fault.message.replace(f" at {self._job.root}/", " at ")
+        for folder, name in self._places.items():
+            if where is not None and where.file.startswith(f"{folder}/"):
+                where = replace(where, file=f"{name}{where.file[len(folder) :]}".lstrip("/"))
+        return str(InputError(message, where=where, hint=fault.hint))
 
     def _dataset(self, name: str, file: TaskFile) -> Dataset:
         if name not in self._datasets:
-            where = file.source.where(("dataset",))
-            wanted = self._job.data if self._job.data is not None else name
-            self._datasets[name] = open_dataset(wanted, Path(self._job.root), where)
+            self._datasets[name] = data_of(file, self._job.data, Path(self._job.root))
         return self._datasets[name]
 
 
@@ -160,36 +162,17 @@ def _said(result: Verification, certificate: Certificate) -> dict[str, Any]:
     }
 
 
-class Opened:
-    """The checker's tables, opened when they are first needed, and kept while tasks need the same ones.
+def data_name(dataset: str, file: str) -> str:
+    """How a suite calls the dataset that a task in `file` names: the same on every machine.
 
-    What `open_data` returns depends on the folder, the tables and relations that a problem reaches, and their columns,
-    which parameters may change: those have to be equal, else the files are read anew.
+    A bundled name, or else a path from the folder of the suite, which is never read as a bundled name: `open_dataset`
+    opens with it, there, what `data_of` opens for the task. One folder may have two names, but no two have one.
     """
-
-    def __init__(self) -> None:
-        self._open: list[tuple[_Needed, Data]] = []
-
-    def __call__(self, folder: Path, problem: Problem) -> Data:
-        """The tables and relations that a problem needs; raises as `open_data` does."""
-        world = problem.world
-        needed = _Needed(
-            folder,
-            {name: world.tables[name] for name in problem.tables()},
-            {name: world.relations[name] for name in problem.relations()},
-        )
-        for number, (known, data) in enumerate(self._open):
-            if known == needed:
-                self._open.append(self._open.pop(number))
-                return data
-        del self._open[: len(self._open) - MOST_OPEN + 1]
-        data = open_data(folder, problem)
-        self._open.append((needed, data))
-        return data
-
-
-@dataclass(frozen=True, slots=True)
-class _Needed:
-    folder: Path
-    tables: Mapping[str, Table]
-    relations: Mapping[str, RelationTable]
+    if dataset in bundled():
+        return dataset
+    steps, base = list(PurePosixPath(dataset).parts), list(PurePosixPath(file).parent.parts)
+    while steps[:1] == [".."] and base:  # no folder of a suite is a link; what an author names may be one, so it stays
+        steps.pop(0)
+        base.pop()
+    path = PurePosixPath(*base, *steps)
+    return str(path) if path.is_absolute() or path.parts[:1] == ("..",) else f"./{path}"

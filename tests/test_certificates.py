@@ -213,7 +213,8 @@ def test_check_refuses_them_all_from_the_command_line(tmp_path: Path, capsys: py
         target = tmp_path / f"{kind}-{path.name}"
         shutil.copy(path, target)
         about = kind == "malformed" or claim in ("task", "dataset", "objective", "scope")
-        expected[str(target)] = 0 if kind == "valid" else 2 if about else 4
+        modest = path.name.partition("--")[2].startswith("proved-is-called-")  # says less than it might, and no lie
+        expected[str(target)] = 0 if kind == "valid" or modest else 2 if about else 4
         task = re.search(rb'"id":"tiny-(cheapest|wishes|nowhere|gold)"', path.read_bytes())
         beside = {"task": str(HERE / "tasks" / f"{task[1].decode() if task else 'cheapest'}.yaml")}
         target.with_name(target.name.replace(".cert.", ".run.")).write_text(json.dumps(beside), encoding="utf-8")

@@ -652,3 +652,30 @@ def test_quiet_shows_no_progress() -> None:
     with common.progress() as shown:
         assert shown._thread.is_alive()
     assert not shown._thread.is_alive()
+
+
+# ------------------------------------------------------------------------------------- what certify writes is checked
+
+
+def test_check_reads_the_certificates_of_a_suite(tmp_path: Path, shell: Shell) -> None:
+    tasks = tmp_path / "tasks"
+    tasks.mkdir()
+    world = HERE / "world"
+    for name in ("cheapest", "nowhere"):
+        text = (HERE / "tasks" / f"{name}.yaml").read_text(encoding="utf-8")
+        (tasks / f"{name}.yaml").write_text(text.replace("dataset: ../world", f"dataset: {world}"), encoding="utf-8")
+    out = tmp_path / "results"
+    assert shell("certify", str(tasks), "--out", str(out), "--no-check", "--workers", "1", "-q") in (0, 1)
+    lines = out / "certificates.jsonl"
+    assert b'"grade":"claimed"' in lines.read_bytes()
+    assert shell("check", str(lines), "--task", str(tasks), "--json", "-q") == 0
+    found = shell.lines()
+    assert [line["exit"] for line in found] == [0, 0]
+    assert all(set(line["grades"].values()) == {"proved"} for line in found)  # what is claimed may be raised
+    assert shell("check", str(out), "--task", str(tasks), "--json", "-q") == 0
+    lines.write_bytes(lines.read_bytes().replace(b'"at_least":10', b'"at_least":11'))
+    assert shell("check", str(lines), "--task", str(tasks), "--json", "-q") == 2
+    assert "altered" in shell.lines()[0]["errors"][0]
+    assert shell("check", str(out), "--task", str(HERE / "tasks" / "gold.yaml"), "-q") == 2
+    assert shell("check", str(out), "-q") == 2
+    assert "give --task" in shell.err

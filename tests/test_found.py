@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from cobench.solver import scan
 from cobench.solver.model import Choice, Linear, Model, Row
 from cobench.solver.outcome import Limits, Status
 from cobench.solver.program import program
+from cobench.solver.questions.rewrite import unified
 
 WORLD = Path(__file__).parent / "certificates"
 HEAD = f"cobench: 1\nid: found\ndataset: {WORLD / 'world'}\ngiven:\n  guests: 3\n"
@@ -165,3 +167,79 @@ def test_a_combination_that_is_unknown_does_not_tie_with_one_that_is_zero(tmp_pa
     ]
     task.write_text("\n".join([*lines, ""]), encoding="utf-8")
     assert run(["verify", str(task), "--engines", "scan", "--out", str(tmp_path)]) == 1
+
+
+# --------------------------------------------------------------------------------------------- questions about a task
+
+
+def small(tmp_path: Path, columns: dict[str, Any], kinds: str, task: str) -> Path:
+    """A task over one table `t` with a key `code` and these columns."""
+    folder = tmp_path / "ds"
+    folder.mkdir(exist_ok=True)
+    number = len(next(iter(columns.values())))
+    arrays = {"code": [f"c{row}" for row in range(number)]} | columns
+    kept = {name: pa.array(values, pa.string() if name == "code" else pa.int64()) for name, values in arrays.items()}
+    pq.write_table(pa.table(kept), folder / "t.parquet")
+    (folder / "dataset.yaml").write_text(
+        "cobench_dataset: 1\nname: x\ntitle: x\nlicense: CC0-1.0\ntables:\n  t:\n    file: t.parquet\n    key: [code]\n"
+        f"    id: t_{{code}}\n    columns:\n      code: {{type: string}}\n{kinds}",
+        encoding="utf-8",
+    )
+    path = tmp_path / "task.yaml"
+    path.write_text(f"cobench: 1\nid: found\ndataset: ds\n{task}", encoding="utf-8")
+    return path
+
+
+PRICES = "      price: {type: number, unit: USD, digits: 2}\n"
+
+
+def test_a_threshold_that_keeps_unknown_values_out_is_moved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    task = small(
+        tmp_path, {"w": [1, 2, 3, None]}, "      w: {type: number, nullable: true}\n",
+        "choose:\n  h: t\nconstraints:\n  cap: h.w <= 2\nmaximize: h.w\n",
+    )  # fmt: skip
+    assert run(["explain", str(task), "-q", "--json"]) == 0
+    curve = json.loads(capsys.readouterr().out)["curve"]
+    assert [(step["loosened"], step["value"]) for step in curve["steps"]["steps"]] == [(-1, 1), (0, 2), (1, 3)]
+
+
+def test_steps_beyond_64_bits_are_left_out_and_the_rest_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task = small(
+        tmp_path, {"price": [2**60, 2**60 - 500, 0], "stars": [1, 2, 3]}, PRICES + "      stars: {type: number}\n",
+        "choose:\n  h: t\n  g: t\nconstraints:\n  c: 11529215046068469.76 <= h.price + g.price\n"
+        "maximize: h.stars + g.stars\n",
+    )  # fmt: skip
+    assert run(["verify", str(task), "-q", "--json", "--out", str(tmp_path / "out")]) == 0
+    capsys.readouterr()
+    assert run(["explain", str(task), "-q", "--json"]) == 3
+    said = json.loads(capsys.readouterr().out)
+    assert [item["constraint"] for item in said["influences"]] == ["c"]
+    assert said["curve"]["steps"]["stopped"] == "coefficient range"
+    assert run(["harden", str(task), "--unique", "-q"]) in (0, 1, 3)
+
+
+def test_a_long_number_in_words_is_no_reason_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = "9" * 5000
+    task = small(
+        tmp_path, {"price": [100, 200, 300, 400]}, PRICES,
+        f"choose:\n  h: t\nconstraints:\n  budget:\n    require: -h.price >= -3\n    say: {words} or -3\n"
+        "minimize: h.price\n",
+    )  # fmt: skip
+    assert run(["harden", str(task), "--plans", "2", "--write", "-q"]) == 0
+    shown = capsys.readouterr()
+    assert "-h.price >= -2" in shown.out
+    assert "still speaks of -3" in shown.err
+
+
+@pytest.mark.skipif(shutil.which("patch") is None, reason="needs the program patch")
+def test_patches_apply_whatever_the_file_is_called(tmp_path: Path) -> None:
+    before, after = "a\n# x\u2028y\x85z\nb: 1\rc\n", "a\n# x\u2028y\x85z\nb: 2\rc\n"
+    assert unified("my task.yaml", before, after).splitlines()[0] == "--- my task.yaml\t"
+    for name in ("task.yaml", "my task.yaml"):
+        (tmp_path / name).write_bytes(before.encode())
+        patch = unified(name, before, after).encode()
+        done = subprocess.run(["patch", "-p0"], cwd=tmp_path, input=patch, capture_output=True, check=False)  # noqa: S607
+        assert done.returncode == 0, done.stdout
+        assert (tmp_path / name).read_bytes() == after.encode()

@@ -36,6 +36,7 @@ def form(compiled: bool, patch: pytest.MonkeyPatch, seed: int) -> None:
     patch.setattr(sweeping, "TREE_STEPS", (0, 16)[seed % 2])
     patch.setattr(sweeping, "BIT_STEPS", (-(10**6), 64)[seed // 2 % 2])
     patch.setattr(grouping, "WORTH", (0.0, 1.0)[seed // 4 % 2])
+    patch.setattr(sweeping, "_CHUNK", (10**8, 20)[seed // 8 % 2])
 
 
 class Repeated(RandomModel):
@@ -81,6 +82,49 @@ def drawn_sum(model: Model, seed: int) -> Linear:
 
 
 # --------------------------------------------------------------------------------------------- answers are the truth
+
+
+def wide_model(rng: np.random.Generator) -> Model:
+    """Two choices of up to 700 rows, so that sets of rows take several machine words; up to three budgets."""
+    sizes = [int(size) for size in rng.integers(60, 700, 2)]
+
+    def total(high: int) -> Linear:
+        return Linear({place: rng.integers(0, high, size) for place, size in enumerate(sizes)}, (), 0)
+
+    rows = [total(1_000) for _ in range(int(rng.integers(0, 4)))]
+    budgets = tuple(Row(place, replace(row, constant=-int(rng.integers(400, 1_500)))) for place, row in enumerate(rows))
+    groups = int(rng.integers(1, 6))
+    codes = (rng.integers(0, groups, sizes[0]), rng.integers(-1, groups, sizes[1]))
+    link = Link(len(rows), (0, 1), codes)
+    choices = tuple(choice(name, size) for name, size in zip("ab", sizes, strict=True))
+    names = (*(f"budget{place}" for place in range(len(rows))), "dates")
+    return Model(names, choices, budgets, (link,), (), total(300), False)
+
+
+@pytest.mark.parametrize(("seed", "compiled"), [*((seed, True) for seed in range(12)), (0, False), (1, False)])
+def test_tables_beyond_one_machine_word_agree_with_all_pairs(
+    seed: int, compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = wide_model(np.random.default_rng(seed))
+    form(compiled, monkeypatch, seed)
+    left, right = model.links[0].codes
+    fits = (left[:, None] == right[None, :]) & (left[:, None] >= 0)
+    for row in model.rows:
+        columns = row.linear.columns
+        fits &= columns[0][:, None] + columns[1][None, :] + row.linear.constant <= 0
+    worth = model.objective.columns
+    values = np.sort((worth[0][:, None] + worth[1][None, :])[fits])
+    asked = [250, *map(int, values[:: max(1, len(values) // 5)])]
+    found = scan.survey(model, Limits(), asked)
+    assert found.count == (len(values), len(values))
+    if not len(values):
+        return
+    assert found.outcome.value == values[0]
+    assert found.tied == np.count_nonzero(values == values[0])
+    for value in asked:
+        assert found.ranks[value] == (np.count_nonzero(values < value), np.count_nonzero(values == value))
+    places = [1, len(values) // 3 + 1, len(values)]
+    assert scan.values_at(model, places, Limits()) == [int(values[place - 1]) for place in places]
 
 
 @both_forms

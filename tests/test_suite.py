@@ -24,7 +24,7 @@ import pytest
 from cobench.cli import run
 from cobench.schemas.errors import InputError, OutputError
 from cobench.suite import executor as executors
-from cobench.suite.certify import Run, certify_suite, chunked
+from cobench.suite.certify import Run, absolute, certify_suite, chunked
 from cobench.suite.executor import Chunk, ProcessExecutor
 from cobench.suite.merge import merge
 from cobench.suite.parts import MERGED, open_results, plan_of
@@ -226,6 +226,110 @@ def test_a_folder_without_tasks_is_an_error(tmp_path: Path) -> None:
         find_suite(tmp_path)
 
 
+# ------------------------------------------------------------------------------------------------------- data
+
+
+def change_table(folder: Path, world: str = "world") -> None:
+    path = folder / world / "rooms.parquet"
+    pq.write_table(pq.ParquetFile(path).read().slice(1), path)
+
+
+def write_named(folder: Path, datasets: dict[str, str]) -> Path:
+    """The cheapest night on datasets as they are named, by the file of the task below `folder / "s"`."""
+    for number, (name, dataset) in enumerate(datasets.items()):
+        path = folder / "s" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = texts()["tiny-cheapest-00"].replace("../world", dataset)
+        path.write_text(text.replace("tiny-cheapest-00", f"named-{number}"), encoding="utf-8")
+    return folder / "s"
+
+
+def test_a_task_of_a_suite_has_the_data_that_verify_opens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a folder is called like a bundled dataset, or the way to it leads over a link."""
+    named = {
+        "a.yaml": "./world",
+        "b.yaml": "world/",
+        "c.yaml": "world",
+        "deep/d.yaml": "../world",
+        "deep/e.yaml": "./world",
+        "f.yaml": "link/../w",
+        "g.yaml": "deep/../world",
+        "h.yaml": "../world",
+        "i.yaml": str(tmp_path / "world"),
+        "j.yaml": "world/dataset.yaml",
+        "deep/k.yaml": "link/../../w",
+    }
+    suite = write_named(tmp_path, named)
+    for place in ("world", "s/world", "s/deep/world", "s/w", "else/w", "w"):
+        shutil.copytree(HERE / "world", tmp_path / place)
+    for place in ("s/world", "s/deep/world", "s/deep/world", "else/w", "w"):
+        change_table(tmp_path, place)
+    (tmp_path / "else" / "dir").mkdir()
+    (suite / "link").symlink_to(tmp_path / "else" / "dir")
+    (suite / "deep" / "link").symlink_to(tmp_path / "else" / "dir")
+    bundled = {"world": tmp_path / "world"}
+    for module in ("cobench.datasets.opening", "cobench.suite.work"):
+        monkeypatch.setattr(f"{module}.bundled", lambda: bundled)
+    certifier.cache_clear()
+    monkeypatch.chdir(tmp_path)
+    for data in (None, "./s/world", "world"):
+        out = tmp_path / f"out-{data}".replace("/", "-")
+        for resume in (False, True):
+            found = find_suite(suite)
+            the_run = Run(found, absolute(data), Flags())
+            with open_results(out, plan_of(found, Flags(), (1, 1)), resume=resume) as results:
+                certify_suite(the_run, results, Inline(), 1, lambda *_: None)
+        merge([out], out)
+        lines = {json.loads(line)["task"]["id"]: line for line in merged(out)[0].splitlines(keepends=True)}
+        for number, name in enumerate(named):
+            alone = cobench.verify(suite / name, data, engines="scan").certificate
+            assert lines.pop(f"named-{number}") == alone.to_bytes(), (name, data)
+        assert not lines
+
+
+def test_results_do_not_depend_on_where_suite_and_data_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor on the working folder: also not in the messages about data that is missing or broken."""
+    named = {"a.yaml": "world", "deep/b.yaml": "../world", "c.yaml": "nowhere", "d.yaml": "../bad", "e.yaml": "parks"}
+    found: list[tuple[bytes, ...]] = []
+    for place in ("one", "another/two"):
+        suite = write_named(tmp_path / place, named)
+        for world in ("s/world", "bad"):
+            shutil.copytree(HERE / "world", tmp_path / place / world)
+        (tmp_path / place / "bad" / "rooms.parquet").write_bytes(b"PAR1")
+        monkeypatch.chdir(tmp_path / place)
+        for data, path in (None, Path("s")), (None, suite), ("bad", suite):
+            out = tmp_path / place / f"out-{len(found)}"
+            monkeypatch.setattr("cobench.suite.executor.ProcessExecutor", lambda *_: Inline())
+            given = ["--data", data] if data else []
+            assert run(["certify", str(path), "--out", str(out), "-q", *given]) == 2
+            found.append(merged(out))
+    assert found[0] == found[1] == found[3] == found[4]
+    assert found[2] == found[5]
+    for contents in found:
+        assert str(tmp_path).encode() not in b"".join(contents)
+    assert set(json.loads(found[0][2])["data"]) == {"./world"}
+    [broken] = [json.loads(line)["errors"][0] for line in found[0][1].splitlines() if b'"d.yaml"' in line]
+    assert broken.startswith("../bad/rooms.parquet: error: ")
+
+
+def test_data_given_or_not_is_not_mixed(tmp_path: Path) -> None:
+    tasks = write_suite(tmp_path, 2)
+    found, records = find_suite(tasks), records_of(tasks)
+    given = Run(found, str(tmp_path / "world"), Flags())
+    certified(found, tmp_path / "1", Remembered(records, 1, 99), shard=(1, 2))
+    for number in (1, 2):
+        with open_results(tmp_path / str(number), plan_of(found, Flags(), (number, 2)), resume=True) as results:
+            if number == 1:
+                with pytest.raises(InputError, match="were certified without --data"):
+                    certify_suite(given, results, Inline(), 1, lambda *_: None)
+            else:
+                certify_suite(given, results, Inline(), 1, lambda *_: None)
+    with pytest.raises(InputError, match="were certified with --data"):
+        certified(found, tmp_path / "2", Inline(), shard=(2, 2), resume=True)
+    with pytest.raises(InputError, match="some tasks were certified with --data, others without"):
+        merge([tmp_path / "1", tmp_path / "2"], tmp_path / "out")
+
+
 # --------------------------------------------------------------------------------------- parts, shards, merge
 
 
@@ -362,11 +466,6 @@ def test_a_part_without_its_marker_or_with_another_content_is_made_again(
     assert not list((out / "parts").glob(".*"))
 
 
-def change_table(folder: Path) -> None:
-    path = folder / "world" / "rooms.parquet"
-    pq.write_table(pq.ParquetFile(path).read().slice(1), path)
-
-
 def test_a_table_that_changed_between_shards_or_before_resuming_is_refused(tmp_path: Path) -> None:
     tasks = write_suite(tmp_path, 2)
     found, records = find_suite(tasks), records_of(tasks)
@@ -379,8 +478,9 @@ def test_a_table_that_changed_between_shards_or_before_resuming_is_refused(tmp_p
     said = r"the table 'rooms' of the data '\.\./world' has changed"
     with pytest.raises(InputError, match=said):
         merge([tmp_path / "1", tmp_path / "2"], tmp_path / "out")
-    with pytest.raises(InputError, match=said):
-        certified(found, tmp_path / "half", Inline(), resume=True)
+    for out, shard in (("half", (1, 1)), ("1", (1, 2))):  # one interrupted, one finished
+        with pytest.raises(InputError, match=said):
+            certified(found, tmp_path / out, Inline(), shard=shard, resume=True)
 
 
 def test_a_table_that_changes_in_the_middle_is_noticed(tmp_path: Path) -> None:
@@ -480,10 +580,12 @@ def test_tasks_that_crash_or_hang_take_no_other_down(
     monkeypatch.setattr(executors, "WORKER", "poisoned_worker")
     monkeypatch.setattr(executors, "ATTEMPTS", 2)
 
-    class Clock:  # an hour passes when the task hangs, so that no other task is slow enough to be given up
-        @staticmethod
+    class Clock:  # an hour passes when the task has hung for a while: no other task is slow enough to be given up, and
+        @staticmethod  # whatever was answered before it has been heard by then
         def monotonic() -> float:
-            return time.monotonic() + (3600.0 if (tmp_path / "hangs").exists() else 0.0)
+            hangs = tmp_path / "hangs"
+            hung = hangs.exists() and time.time() - hangs.stat().st_mtime > 3.0
+            return time.monotonic() + (3600.0 if hung else 0.0)
 
     monkeypatch.setattr(executors, "time", Clock)
     monkeypatch.setattr(executors, "wait", lambda of, seconds: wait(of, min(seconds, 0.1)))

@@ -9,8 +9,8 @@ MARKS = 1 << 20  # words that the marks of one linear row may take
 
 
 def sweep_bits(
-    blocks: Any, outer: Any, a: Any, b: Any, wanted: Any, place: Any, in_order: Any, values: Any, ranked: Any,
-    costs: Any, found: Any, best_of_a: Any, best_of_outer: Any, below: Any, equal: Any, fits: Any, every: Any,
+    blocks: Any, a: Any, b: Any, wanted: Any, place: Any, in_order: Any, values: Any, ranked: Any,
+    costs: Any, found: Any, best_of_a: Any, best_of_block: Any, below: Any, equal: Any, fits: Any, every: Any,
     part: Any, ones: Any, marks: Any,
 ) -> None:  # fmt: skip
     """The same as `sweep`, without a tally, for any number of rows R, where no rows of B were merged.
@@ -22,15 +22,13 @@ def sweep_bits(
     `fits`, `every`, `part` and `ones` have a word for each 62 rows of a group; nothing in them matters on entry.
     Time: O(rows of A * (rows of B / 62 + 64) * R).
     """
-    bounds, offsets, base, _ = blocks
-    outer_offsets, outer_base, _, outer_times = outer
+    bounds, offsets, base, _, blocks_times = blocks
     a_costs, a_obj, a_mult, _ = a
     b_costs, b_obj, _, _ = b
-    rows, size = len(outer_offsets) // len(outer_base), len(b_obj)
-    for number in range(len(outer_base) * len(base)):
-        which, block = number // len(base), number % len(base)
+    rows, size = len(offsets) // len(base), len(b_obj)
+    for block in range(len(base)):
         a0, a1, b0, b1 = bounds[4 * block], bounds[4 * block + 1], bounds[4 * block + 2], bounds[4 * block + 3]
-        shift = base[block] + outer_base[which]
+        shift = base[block]
         words = (b1 - b0 + WORD - 1) // WORD
         spacing = max(64, (b1 - b0) * words // MARKS + 1)
         stride = ((b1 - b0) // spacing + 1) * words
@@ -49,14 +47,14 @@ def sweep_bits(
                     part[bit // WORD] |= 1 << bit % WORD
         j = b0
         for i in range(a1 - 1, a0 - 1, -1):
-            limit = -a_costs[i * rows] - offsets[block * rows] - outer_offsets[which * rows]
+            limit = -a_costs[i * rows] - offsets[block * rows]
             while j < b1 and b_costs[j * rows] <= limit:
                 fits[place[j] // WORD] |= 1 << place[j] % WORD
                 j += 1
             for word in range(words):
                 every[word] = fits[word]
             for row in range(1, rows):
-                limit = -a_costs[i * rows + row] - offsets[block * rows + row] - outer_offsets[which * rows + row]
+                limit = -a_costs[i * rows + row] - offsets[block * rows + row]
                 first = (row - 1) * size + b0
                 at, high = first, first + b1 - b0
                 while at < high:
@@ -82,7 +80,7 @@ def sweep_bits(
                 inside += ((x * 0x0101010101010101) >> 56) & 0x7F
             if inside == 0:
                 continue
-            times = outer_times[which]
+            times = blocks_times[block]
             if len(a_mult) > 0:
                 times *= a_mult[i]
             found[0] += inside * times
@@ -122,11 +120,11 @@ def sweep_bits(
             value = sum_of_a + best
             if len(best_of_a) > 0 and value < best_of_a[i]:
                 best_of_a[i] = value
-            if len(best_of_outer) > 0 and value < best_of_outer[which]:
-                best_of_outer[which] = value
+            if len(best_of_block) > 0 and value < best_of_block[block]:
+                best_of_block[block] = value
             if value < found[1]:
                 found[3], found[1], found[2] = found[1], value, tied * times
-                found[4], found[5], found[6] = i, best_row, which
+                found[4], found[5], found[6] = i, best_row, block
             elif value == found[1]:
                 found[2] += tied * times
             elif value < found[3]:

@@ -12,23 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...schemas.errors import OverflowRisk
-from ..coding import tuple_codes
-from ..model import LIMIT, Ints, Linear, Model, Row, Table, Term
-from .grouping import NOTHING, Part, Side, nobody
+from ..coding import equal_pairs, tuple_codes
+from ..model import LIMIT, Bools, Ints, Linear, Link, Model, Row, Table, Term
+from .grouping import Part, Side, nobody
 
-MAX_BLOCKS = 5_000_000
-_COMBINATIONS = 65_536  # of rows of the outer choices in one batch
-_Groups = Mapping[int, tuple[Side, "Ints | int"]]  # per choice: its side, and one group or several
+MAX_BLOCKS = 5_000_000  # of groups of side A with groups of side B, for each combination of groups of the others
+_AT_ONCE = 65_536  # blocks in one batch; and groups that are tried together
+_Groups = Mapping[int, tuple[Side, Ints]]  # per choice its side, and groups of it
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Blocks of side A with side B, each for all of `q` combinations of merged rows of the other choices.
+    """k blocks, each of rows of side A with rows of side B and one combination of merged rows of the other choices.
 
-    `bounds: int64[4*k]` (a0, a1, b0, b1 per block), `offsets: int64[k*R]`, `base: int64[k]`, `by: int64[k]`; `outer`:
-    the same sums of the combinations, `int64[q*R]`, `int64[q]`, `int64[q]`, and how many combinations of the model's
-    rows are alike, `int64[q]`; `picks`: per outer choice its side and `int64[q]` merged rows. Whatever is counted in
-    the batch counts `scale` times: that is 1 unless counts may leave int64.
+    `bounds: int64[4*k]` (a0, a1, b0, b1 per block), `offsets: int64[k*R]`, `base: int64[k]`, `by: int64[k]`; `times:
+    int64[k]`, how many combinations of the model's rows are alike; `picks`: per other choice its side and `int64[k]`
+    merged rows. Whatever is counted in the batch counts `scale` times: that is 1 unless counts may leave int64.
     """
 
     a: Side
@@ -37,13 +36,16 @@ class Batch:
     offsets: Ints
     base: Ints
     by: Ints
-    outer: tuple[Ints, Ints, Ints, Ints]
+    times: Ints
     picks: tuple[tuple[Side, Ints], ...]
     scale: int
 
+    def __len__(self) -> int:
+        return len(self.base)
+
     def inputs(self) -> tuple[tuple[NDArray[Any], ...], ...]:
         """What the kernels read."""
-        return (self.bounds, self.offsets, self.base, self.by), self.outer, self.a.arrays(), self.b.arrays()
+        return (self.bounds, self.offsets, self.base, self.by, self.times), self.a.arrays(), self.b.arrays()
 
     def rows(self) -> Ints:
         """How many rows each block touches."""
@@ -55,30 +57,28 @@ class Batch:
         shape = self.bounds.reshape(-1, 4)
         return (shape[:, 1] - shape[:, 0]) * (shape[:, 3] - shape[:, 2])
 
-    def picked(self, which: int, a_row: int, b_row: int) -> tuple[int, ...]:
-        """A plan, as rows of the model, from a combination and merged rows of both sides."""
-        rows = {side.choice: side.row(int(merged[which])) for side, merged in self.picks}
+    def picked(self, block: int, a_row: int, b_row: int) -> tuple[int, ...]:
+        """A plan, as rows of the model, from a block and merged rows of both sides."""
+        rows = {side.choice: side.row(int(merged[block])) for side, merged in self.picks}
         rows |= {side.choice: side.row(row) for side, row in ((self.a, a_row), (self.b, b_row))}
         return tuple(rows[choice] for choice in sorted(rows) if choice >= 0)
 
-    def plans(self, which: int, a_row: int, b_row: int) -> Iterator[tuple[int, ...]]:
-        """All plans behind a combination and merged rows of both sides, as rows of the model."""
-        rows = {side.choice: side.members(int(merged[which])).tolist() for side, merged in self.picks}
+    def plans(self, block: int, a_row: int, b_row: int) -> Iterator[tuple[int, ...]]:
+        """All plans behind a block and merged rows of both sides, as rows of the model."""
+        rows = {side.choice: side.members(int(merged[block])).tolist() for side, merged in self.picks}
         rows |= {side.choice: side.members(row).tolist() for side, row in ((self.a, a_row), (self.b, b_row))}
         yield from itertools.product(*(rows[choice] for choice in sorted(rows) if choice >= 0))
 
-    def taken(self, combinations: slice, blocks: slice) -> Batch:
-        """Some of the combinations with some of the blocks."""
-        rows = len(self.offsets) // len(self.base)
-        wide, long = (slice(part.start * rows, part.stop * rows) for part in (blocks, combinations))
+    def taken(self, blocks: slice | Ints) -> Batch:
+        """Some of the blocks."""
         return replace(
             self,
-            bounds=self.bounds[4 * blocks.start : 4 * blocks.stop],
-            offsets=self.offsets[wide],
+            bounds=self.bounds.reshape(-1, 4)[blocks].reshape(-1),
+            offsets=self.offsets.reshape(len(self), -1)[blocks].reshape(-1),
             base=self.base[blocks],
             by=self.by[blocks],
-            outer=(self.outer[0][long], *(part[combinations] for part in self.outer[1:])),  # type: ignore[arg-type]
-            picks=tuple((side, merged[combinations]) for side, merged in self.picks),
+            times=self.times[blocks],
+            picks=tuple((side, merged[blocks]) for side, merged in self.picks),
         )
 
     def cut(self, most: int) -> Batch:
@@ -86,7 +86,6 @@ class Batch:
         pairs = self.pairs()
         if pairs.max(initial=0) <= most:
             return self
-        rows = len(self.offsets) // len(self.base)
         bounds: list[tuple[int, int, int, int]] = []
         number: list[int] = []
         for block, (a0, a1, b0, b1) in enumerate(self.bounds.reshape(-1, 4).tolist()):
@@ -94,13 +93,7 @@ class Batch:
             cuts = [(low, min(a1, low + stride), b0, b1) for low in range(a0, a1, stride)]
             bounds += cuts
             number += [block] * len(cuts)
-        return replace(
-            self,
-            bounds=np.array(bounds, np.int64).reshape(-1),
-            offsets=self.offsets.reshape(-1, rows)[number].reshape(-1),
-            base=self.base[number],
-            by=self.by[number],
-        )
+        return replace(self.taken(np.array(number)), bounds=np.array(bounds, np.int64).reshape(-1))
 
 
 def batches(
@@ -120,133 +113,175 @@ def batches(
         a, b = b, a
     if len(a.order) * len(b.order) >= LIMIT:
         raise OverflowRisk(f"{len(a.order)} times {len(b.order)} plans are beyond 2^62")
-    layout = _Layout(model, rows, by, a, b)
+    layout = _Layout(model, rows, by, a, b, outer)
     huge = math.prod(len(side.order) for side in every) >= LIMIT
-    for groups in itertools.product(*(range(len(side.start) - 1) for side in outer)):
-        joined = layout.join(dict(zip((side.choice for side in outer), zip(outer, groups, strict=True), strict=True)))
-        if joined is None:
-            yield None
-            return
-        if not len(joined[1]):
-            continue
-        ranges = [
-            (int(side.start[group]), int(side.start[group + 1])) for side, group in zip(outer, groups, strict=True)
-        ]
-        number = math.prod(high - low for low, high in ranges)
-        stride = 1 if huge else _COMBINATIONS
-        for low in range(0, number, stride):
-            merged = _combinations(ranges, low, min(number, low + stride))
-            combined, scale = _outer(outer, merged, layout.width, huge)
-            yield Batch(a, b, *joined, combined, tuple(zip(outer, merged, strict=True)), scale)
+    sizes = [len(side.start) - 1 for side in outer]
+    number = math.prod(sizes)
+    stride = 1 if huge else max(1, _AT_ONCE // (len(a.start) + len(b.start)))
+    for low in range(0, number, stride):
+        for joined in layout.joined(_combinations(sizes, low, min(number, low + stride))):
+            if joined is None:
+                yield None
+                return
+            yield from joined.batches(huge)
 
 
-def _combinations(ranges: Sequence[tuple[int, int]], low: int, high: int) -> list[Ints]:
-    """Combinations number `low` to `high` of one number from each range, the last changing quickest."""
+def _combinations(sizes: Sequence[int], low: int, high: int) -> list[Ints]:
+    """Combinations number `low` to `high` of one number below each of the sizes, the last changing quickest."""
     found: list[Ints] = []
     carry = np.arange(high - low)
-    for first, last in reversed(ranges):
-        size = last - first
+    for size in reversed(sizes):
         carry += low % size
-        found.append(first + carry % size)
+        found.append(carry % size)
         carry //= size
         low //= size
     return found[::-1]
 
 
-def _outer(
-    sides: Sequence[Side], merged: Sequence[Ints], width: int, huge: bool
-) -> tuple[tuple[Ints, Ints, Ints, Ints], int]:
-    """The sums of combinations of outer rows, how many are alike; and that number as the scale, if counts are huge."""
-    number = len(merged[0]) if merged else 1
-    costs = np.zeros((number, width), np.int64)
-    base, by, times = np.zeros(number, np.int64), np.zeros(number, np.int64), np.ones(number, np.int64)
-    scale = 1
-    for side, rows in zip(sides, merged, strict=True):
-        costs += side.costs.reshape(len(side), width)[rows]
-        base += side.obj[rows]
-        if len(side.by):
-            by += side.by[rows]
-        if len(side.mult) and huge:
-            scale *= int(side.mult[rows[0]])
-        elif len(side.mult):
-            times *= side.mult[rows]
-    return (costs.reshape(-1), base, by, times), scale
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """The blocks of a batch before they are repeated for each combination of rows of the outer groups.
+
+    `groups`: per outer side the group in each block.
+    """
+
+    a: Side
+    b: Side
+    bounds: Ints
+    offsets: Ints
+    base: Ints
+    by: Ints
+    groups: tuple[tuple[Side, Ints], ...]
+
+    def batches(self, huge: bool) -> Iterator[Batch]:
+        """Every block with every combination; with one at a time, which scales the counts, if these are `huge`."""
+        ranges = [(side.start[group], side.start[group + 1] - side.start[group]) for side, group in self.groups]
+        if huge:  # all blocks are of the same outer groups
+            every = np.arange(len(self.base))
+            for number in range(math.prod(int(sizes[0]) for _, sizes in ranges)):
+                yield self._batch(every, np.full(len(every), number), ranges, huge)
+            return
+        sizes = np.ones(len(self.base), np.int64)
+        for _, several in ranges:
+            sizes *= several
+        ends = np.cumsum(sizes)
+        for low in range(0, int(ends[-1]), _AT_ONCE):
+            places = np.arange(low, min(int(ends[-1]), low + _AT_ONCE))
+            blocks = np.searchsorted(ends, places, "right")
+            yield self._batch(blocks, places - (ends - sizes)[blocks], ranges, huge)
+
+    def _batch(self, blocks: Ints, number: Ints, ranges: Sequence[tuple[Ints, Ints]], huge: bool) -> Batch:
+        """Blocks with the combinations of outer rows that have the given numbers among those of each block."""
+        offsets, base, by = self.offsets[blocks], self.base[blocks], self.by[blocks]
+        times, scale = np.ones(len(blocks), np.int64), 1
+        picks: list[tuple[Side, Ints]] = []
+        for (side, _), (first, sizes) in zip(self.groups[::-1], ranges[::-1], strict=True):
+            number, place = np.divmod(number, sizes[blocks])
+            rows = first[blocks] + place
+            picks.append((side, rows))
+            offsets += side.costs.reshape(len(side), -1)[rows]
+            base += side.obj[rows]
+            if len(side.by):
+                by += side.by[rows]
+            if len(side.mult) and huge:
+                scale *= int(side.mult[rows[0]])
+            elif len(side.mult):
+                times *= side.mult[rows]
+        bounds = self.bounds[blocks].reshape(-1)
+        return Batch(self.a, self.b, bounds, offsets.reshape(-1), base, by, times, tuple(picks), scale)
 
 
 class _Layout:
-    """Which groups of A and B fit, given groups of the other choices, and what the terms add to them."""
+    """Which groups of A and B fit groups of the other choices and each other, and what the terms add to them."""
 
-    def __init__(self, model: Model, rows: Sequence[Row], by: Linear | None, a: Side, b: Side) -> None:
-        self.model, self.a, self.b, self.by = model, a, b, by
-        self.between = [link for link in model.links if set(link.choices) == {a.choice, b.choice}]
+    def __init__(
+        self, model: Model, rows: Sequence[Row], by: Linear | None, a: Side, b: Side, outer: Sequence[Side]
+    ) -> None:
+        self.model, self.a, self.b, self.by, self.outer = model, a, b, by, outer
         self.sums = [row.linear for row in rows] or [Linear({}, (), 0)]
-        self.width = len(self.sums)
-        self.keys: tuple[Ints, Ints] | None = None
-        if self.between:
-            joint = [np.concatenate([a.codes[id(link)], b.codes[id(link)]]) for link in self.between]
-            codes, _ = tuple_codes(joint, len(joint[0]))
-            keys = np.where(np.min(joint, axis=0) < 0, -1, codes)
-            self.keys = keys[: len(a.start) - 1], keys[len(a.start) - 1 :]
+        both, others = {a.choice, b.choice}, {side.choice for side in outer}
+        parts = [(part, {*part.choices}) for part in (*model.links, *model.tables)]
+        self.among = [part for part, choices in parts if choices <= others]
+        self.with_side = {
+            side.choice: [part for part, choices in parts if {side.choice} == choices & both] for side in (a, b)
+        }
+        self.between = [part for part, choices in parts if both <= choices and isinstance(part, Table)]
+        links = [part for part, choices in parts if both == choices and isinstance(part, Link)]
+        joint = [np.concatenate([a.codes[id(link)], b.codes[id(link)]]) for link in links]
+        codes, self.number = tuple_codes(joint, len(a.start) + len(b.start) - 2)
+        keys = np.where(np.min(joint, axis=0) < 0, -1, codes) if joint else codes
+        self.keys = {a.choice: keys[: len(a.start) - 1], b.choice: keys[len(a.start) - 1 :]}
 
-    def join(self, outer: dict[int, tuple[Side, int]]) -> tuple[Ints, Ints, Ints, Ints] | None:
-        """Bounds `int64[4*k]`, offsets `int64[k*R]`, and of objective and tallied sum `int64[k]`; None for too many."""
-        known = {choice: (side, group) for choice, (side, group) in outer.items()}
-        a_good, b_good = (self._fitting(side, known) for side in (self.a, self.b))
-        if a_good is None or b_good is None:
-            return NOTHING, NOTHING, NOTHING, NOTHING
-        pairs = self._pairs(a_good, b_good)
+    def joined(self, groups: Sequence[Ints]) -> Iterator[_Joined | None]:
+        """The blocks for combinations of groups of the outer sides; None where there are too many for one of them."""
+        size = len(groups[0]) if groups else 1
+        known = {side.choice: (side, group) for side, group in zip(self.outer, groups, strict=True)}
+        known = _chosen(known, _fitting(self.among, known, size))
+        size = len(next(iter(known.values()))[1]) if known else 1
+        pairs = self._pairs(known, size)
+        if pairs is None and size > 1:
+            for half in (slice(None, size // 2), slice(size // 2, None)):
+                yield from self.joined([group[half] for _, group in known.values()])
+        elif pairs is None:
+            yield None
+        elif len(pairs[next(iter(pairs))][1]):
+            yield self._blocks(pairs)
+
+    def _pairs(self, known: _Groups, size: int) -> _Groups | None:
+        """Groups of all choices that fit, for some of the others; None for more than MAX_BLOCKS."""
+        sides: list[tuple[Ints, Ints, Ints]] = []
+        for side in (self.a, self.b):
+            number = len(side.start) - 1
+            which, group = np.repeat(np.arange(size), number), np.tile(np.arange(number), size)
+            good = _fitting(
+                self.with_side[side.choice], {**_chosen(known, which), side.choice: (side, group)}, len(group)
+            )
+            key = self.keys[side.choice][group]
+            good &= key >= 0
+            sides.append((which[good], group[good], key[good]))
+        (a_which, a_group, a_key), (b_which, b_group, b_key) = sides
+        pairs = equal_pairs(a_which * self.number + a_key, b_which * self.number + b_key, MAX_BLOCKS)
         if pairs is None:
             return None
-        ga, gb = pairs
-        groups: _Groups = {**known, self.a.choice: (self.a, ga), self.b.choice: (self.b, gb)}
-        both = [table for table in self.model.tables if {self.a.choice, self.b.choice} <= set(table.choices)]
-        keep = np.ones(len(ga), np.bool_)
-        for table in both:
-            keep &= _look_up(table.allowed, table, groups)
-        if not keep.all():
-            ga, gb = ga[keep], gb[keep]
-            groups |= {self.a.choice: (self.a, ga), self.b.choice: (self.b, gb)}
+        left, right = pairs
+        groups = {
+            self.a.choice: (self.a, a_group[left]),
+            self.b.choice: (self.b, b_group[right]),
+            **_chosen(known, a_which[left]),
+        }
+        return _chosen(groups, _fitting(self.between, groups, len(left)))
+
+    def _blocks(self, groups: _Groups) -> _Joined:
+        """Bounds, and what the terms add, for groups of all choices."""
+        (a, ga), (b, gb) = groups[self.a.choice], groups[self.b.choice]
         offsets = np.stack([_added(linear, groups, len(ga)) for linear in self.sums], axis=1)
         base = _added(self.model.objective, groups, len(ga))
         by = np.zeros(len(ga), np.int64) if self.by is None else _added(self.by, groups, len(ga))
         if self.by is not None:  # counted from the least possible value of each term
             by -= self.by.constant + sum(int(term.values.min()) for term in self.by.terms)
-        a, b = self.a.start, self.b.start
-        bounds = np.stack([a[ga], a[ga + 1], b[gb], b[gb + 1]], axis=1)
-        return bounds.reshape(-1), offsets.reshape(-1), base, by
+        bounds = np.stack([a.start[ga], a.start[ga + 1], b.start[gb], b.start[gb + 1]], axis=1)
+        return _Joined(a, b, bounds, offsets, base, by, tuple(groups[side.choice] for side in self.outer))
 
-    def _fitting(self, side: Side, known: dict[int, tuple[Side, int]]) -> Ints | None:
-        """The groups of one inner side that fit the outer groups; None when the outer groups do not fit each other."""
-        good = np.ones(len(side.start) - 1, np.bool_)
-        mine = {**known, side.choice: (side, np.arange(len(good)))}
-        for link in self.model.links:
-            if set(link.choices) <= set(mine):
-                left, right = (_codes(link, choice, mine) for choice in link.choices)
-                good &= (left == right) & (np.asarray(left) >= 0)
-        for table in self.model.tables:
-            if set(table.choices) <= set(mine):
-                good &= _look_up(table.allowed, table, mine)
-        return np.flatnonzero(good) if good.any() else None
 
-    def _pairs(self, a_good: Ints, b_good: Ints) -> tuple[Ints, Ints] | None:
-        """The pairs of groups with equal link codes."""
-        if self.keys is None:
-            if len(a_good) * len(b_good) > MAX_BLOCKS:
-                return None
-            return np.repeat(a_good, len(b_good)), np.tile(b_good, len(a_good))
-        a_keys, b_keys = self.keys[0][a_good], self.keys[1][b_good]
-        a_good, a_keys = a_good[a_keys >= 0], a_keys[a_keys >= 0]
-        order = np.argsort(b_keys, kind="stable")
-        low, high = (np.searchsorted(b_keys[order], a_keys, side) for side in ("left", "right"))
-        sizes = high - low
-        if sizes.sum() > MAX_BLOCKS:
-            return None
-        within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return np.repeat(a_good, sizes), b_good[order[np.repeat(low, sizes) + within]]
+def _chosen(groups: _Groups, which: Ints | Bools) -> _Groups:
+    """Some of the combinations of groups."""
+    return {choice: (side, group[which]) for choice, (side, group) in groups.items()}
+
+
+def _fitting(parts: Sequence[Link | Table], groups: _Groups, size: int) -> Bools:
+    """Which of so many combinations of groups some links and tables allow."""
+    good = np.ones(size, np.bool_)
+    for part in parts:
+        if isinstance(part, Table):
+            good &= _look_up(part.allowed, part, groups)
+        else:
+            left, right = (_codes(part, choice, groups) for choice in part.choices)
+            good &= (left == right) & (left >= 0)
+    return good
 
 
 def _added(linear: Linear, groups: _Groups, number: int) -> Ints:
-    """The constant and the terms of a sum, for every pair of groups."""
+    """The constant and the terms of a sum, for every combination of groups."""
     total = np.full(number, linear.constant, np.int64)
     for term in linear.terms:
         total += _look_up(term.values, term, groups)

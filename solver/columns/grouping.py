@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..coding import tuple_codes
 from ..model import Ints, Linear, Link, Model, Row, Table, Term
 from .kernels import NONE
-from .ordering import Ordered, Places
+from .ordering import Ordered, Places, at_once, spans
 
 WORTH = 0.9  # rows are merged when at most this share of them is left
 NOTHING = np.zeros(0, np.int64)
@@ -119,18 +119,23 @@ def _side(model: Model, rows: Sequence[Row], by: Linear | None, choice: int) -> 
     seen = [
         (part, part.codes[part.choices.index(choice)]) for part in parts_of(model, rows, by) if choice in part.choices
     ]
-    columns = [seen[0][1] if len(seen) == 1 else tuple_codes([codes for _, codes in seen], number)[0]]
+    columns = [codes for _, codes in seen]
     columns += [_column(row.linear, choice, number) for row in rows]
     columns.append(_column(model.objective, choice, number))
-    rows_in_order = Ordered(columns)
-    start = np.append(np.flatnonzero(rows_in_order.fresh(1)), number)
+    known, groups = spans(columns), len(seen)
+    if groups > 1 and not at_once(known, number):  # codes of their tuples are fewer
+        columns[:groups] = [tuple_codes(columns[:groups], number)[0]]
+        known[:groups] = spans(columns[:1])
+        groups = 1
+    rows_in_order = Ordered(columns, known)
+    start = np.append(np.flatnonzero(rows_in_order.fresh(groups)), number)
     fresh = rows_in_order.fresh(len(columns))
     order = rows_in_order.order()
     tallied = _UNTALLIED
     if by is not None:
         column = _column(by, choice, number)
         tallied = (column - column.min()).astype(np.int32)[order]
-    costs = [rows_in_order.column(place) for place in range(1, 1 + len(rows))]
+    costs = [rows_in_order.column(place) for place in range(groups, groups + len(rows))]
     obj = rows_in_order.column(len(columns) - 1)
     codes = {id(part): code[order[start[:-1]]] for part, code in seen}
     mult = first = NOTHING

@@ -2,9 +2,9 @@
 
 Each choice's rows are sorted by (group, costs, objective) and equal ones may be merged, with their multiplicity. A side
 is (costs `[m*R]`, objective `[m]`, multiplicity `[m]`, tallied sum `[m]`): multiplicities are empty when all are one,
-the last is empty when nothing is tallied. Blocks are (bounds `[4*k]`, offsets `[k*R]`, base `[k]`, tallied `[k]`): rows
-`a0..a1` of side A with rows `b0..b1` of side B, to which the offsets are added. Outer is the same of `q` combinations
-of rows of the other choices, (offsets `[q*R]`, base `[q]`, tallied `[q]`, times `[q]`); each of them meets every block.
+the last is empty when nothing is tallied. Blocks are (bounds `[4*k]`, offsets `[k*R]`, base `[k]`, tallied `[k]`, times
+`[k]`): rows `a0..a1` of side A with rows `b0..b1` of side B and one combination of rows of the other choices, whose
+sums are the offsets, base and tallied sum, and which stands for so many.
 Costs are compared with `<= 0`. All sums fit int64: the model proves it; and all counts, as no more plans than
 2^62 go through one call. A process begins uncompiled, on Python lists, because importing numba costs more than a small
 task does. Both ways are the same source.
@@ -22,35 +22,33 @@ from ..model import Ints
 
 COMPILE_FROM = 1_000_000  # steps in a process; about 0.3 s uncompiled, which is what importing numba costs
 NONE = 2**63 - 1  # no value: sums stay below 2^62
-FOUND = (0, NONE, 0, NONE, 0, 0, 0)  # count, best, tied, runner-up, row of A, row of B, outer
+FOUND = (0, NONE, 0, NONE, 0, 0, 0)  # count, best, tied, runner-up, row of A, row of B, block
 
 
 def sweep(
-    blocks: Any, outer: Any, a: Any, b: Any, wanted: Any, place: Any, distinct: Any, low: int,
-    found: Any, best_of_a: Any, best_of_outer: Any, below: Any, equal: Any, tree: Any, cells: Any, running: Any,
+    blocks: Any, a: Any, b: Any, wanted: Any, place: Any, distinct: Any, low: int,
+    found: Any, best_of_a: Any, best_of_block: Any, below: Any, equal: Any, tree: Any, cells: Any, running: Any,
     tallied: Any,
 ) -> None:  # fmt: skip
     """Counts pairs with a + b + offset <= 0, finds their least objective, ranks the `wanted` values and tallies a sum:
     one pass per block, both sides sorted by cost.
 
-    `found = [count, best, tied, runner-up, row of A, row of B, outer]` is updated; `best_of_a[i]` and
-    `best_of_outer[o]` are lowered to the best objective with row i of A and combination o, when they are not empty;
+    `found = [count, best, tied, runner-up, row of A, row of B, block]` is updated; `best_of_a[i]` and
+    `best_of_block[k]` are lowered to the best objective with row i of A and in block k, when they are not empty;
     `below[t]`, `equal[t]` grow by the pairs with less than `wanted[t]` and with just that. A Fenwick tree over the
     objectives of B answers that: over `distinct[b0..]`, the ascending values in the group of B, of which row j has
     number `place[j]`, from 1; or, where those are empty, over all values from `low` on. `tallied[v]` grows by the pairs
     with sum v. `tree`, `cells` and `running` are zero on entry and on return.
     Time: O(rows * (1 + values wanted * log + width of running)).
     """
-    bounds, offsets, base, blocks_by = blocks
-    outer_offsets, outer_base, outer_by, outer_times = outer
+    bounds, offsets, base, blocks_by, blocks_times = blocks
     a_cost, a_obj, a_mult, a_by = a
     b_cost, b_obj, b_mult, b_by = b
     size, width, values = len(tree) - 1, len(running), len(wanted)
     a_plain, b_plain, dense = len(a_mult) == 0, len(b_mult) == 0, len(place) == 0
-    for number in range(len(outer_base) * len(base)):
-        which, block = number // len(base), number % len(base)
+    for block in range(len(base)):
         a0, a1, b0, b1 = bounds[4 * block], bounds[4 * block + 1], bounds[4 * block + 2], bounds[4 * block + 3]
-        offset, shift = offsets[block] + outer_offsets[which], base[block] + outer_base[which]
+        offset, shift = offsets[block], base[block]
         if values > 0 and not dense:
             size = b1 - b0
         inside = 0
@@ -80,7 +78,7 @@ def sweep(
                 j += 1
             if inside == 0:
                 continue
-            times = outer_times[which]
+            times = blocks_times[block]
             if not a_plain:
                 times *= a_mult[i]
             found[0] += inside * times
@@ -88,11 +86,11 @@ def sweep(
             value = sum_of_a + first
             if len(best_of_a) > 0 and value < best_of_a[i]:
                 best_of_a[i] = value
-            if len(best_of_outer) > 0 and value < best_of_outer[which]:
-                best_of_outer[which] = value
+            if len(best_of_block) > 0 and value < best_of_block[block]:
+                best_of_block[block] = value
             if value < found[1]:
                 found[3], found[1], found[2] = found[1], value, first_tied * times
-                found[4], found[5], found[6] = i, first_row, which
+                found[4], found[5], found[6] = i, first_row, block
             elif value == found[1]:
                 found[2] += first_tied * times
             elif value < found[3]:
@@ -125,7 +123,7 @@ def sweep(
                     at -= at & -at
                 below[t] += less * times
             if width > 0:
-                at = a_by[i] + blocks_by[block] + outer_by[which]
+                at = a_by[i] + blocks_by[block]
                 for cell in range(width):
                     tallied[at + cell] += running[cell] * times
         if values > 0:
@@ -137,7 +135,7 @@ def sweep(
 
 
 def sweep_two(
-    blocks: Any, outer: Any, a: Any, b: Any, place: Any, distinct: Any, found: Any, best_of_a: Any, best_of_outer: Any,
+    blocks: Any, a: Any, b: Any, place: Any, distinct: Any, found: Any, best_of_a: Any, best_of_block: Any,
     tree: Any,
 ) -> None:  # fmt: skip
     """Count and least objective of pairs that satisfy two rows: a sweep over the first, a Fenwick tree over the second.
@@ -146,15 +144,12 @@ def sweep_two(
     runner-up, row) of the rows below it; `tree[5*(rows + 1)]` is (0, NONE, 0, NONE, 0) everywhere on entry and return.
     Time: O(rows * log rows).
     """
-    bounds, offsets, base, _ = blocks
-    outer_offsets, outer_base, _, outer_times = outer
+    bounds, offsets, base, _, blocks_times = blocks
     a_costs, a_obj, a_mult, _ = a
     b_costs, b_obj, b_mult, _ = b
-    for number in range(len(outer_base) * len(base)):
-        which, block = number // len(base), number % len(base)
+    for block in range(len(base)):
         a0, a1, b0, b1 = bounds[4 * block], bounds[4 * block + 1], bounds[4 * block + 2], bounds[4 * block + 3]
-        offset, shift = offsets[2 * block] + outer_offsets[2 * which], base[block] + outer_base[which]
-        offset_two = offsets[2 * block + 1] + outer_offsets[2 * which + 1]
+        offset, offset_two, shift = offsets[2 * block], offsets[2 * block + 1], base[block]
         j = b0
         for i in range(a1 - 1, a0 - 1, -1):
             limit = -a_costs[2 * i] - offset
@@ -201,18 +196,18 @@ def sweep_two(
                 at -= at & -at
             if inside == 0:
                 continue
-            times = outer_times[which]
+            times = blocks_times[block]
             if len(a_mult) > 0:
                 times *= a_mult[i]
             found[0] += inside * times
             value = a_obj[i] + shift + first
             if len(best_of_a) > 0 and value < best_of_a[i]:
                 best_of_a[i] = value
-            if len(best_of_outer) > 0 and value < best_of_outer[which]:
-                best_of_outer[which] = value
+            if len(best_of_block) > 0 and value < best_of_block[block]:
+                best_of_block[block] = value
             if value < found[1]:
                 found[3], found[1], found[2] = found[1], value, first_tied * times
-                found[4], found[5], found[6] = i, first_row, which
+                found[4], found[5], found[6] = i, first_row, block
             elif value == found[1]:
                 found[2] += first_tied * times
             elif value < found[3]:

@@ -16,21 +16,33 @@ Places = NDArray[np.int32] | NDArray[np.int64]
 _DIGIT = 10  # bits that one pass of the radix sort looks at: its 1,024 places stay in the first cache
 
 
+Span = tuple[int, int]  # of a column: its least value, and how many bits the values above it take
+
+
+def spans(columns: Sequence[Ints]) -> list[Span]:
+    """The span of each column."""
+    bounds = [(int(column.min()), int(column.max())) if len(column) else (0, 0) for column in columns]
+    return [(low, (high - low).bit_length()) for low, high in bounds]
+
+
+def at_once(known: Sequence[Span], size: int) -> bool:
+    """Whether so many rows of columns with these spans are sorted at once."""
+    return sum(width for _, width in known) + max(0, size - 1).bit_length() <= BITS
+
+
 class Ordered:
     """The rows in stable order by the columns, `int64[n]` each, the first being the most significant.
 
     As many columns as fit 63 bits together with the row number are packed and sorted at once, from the last to the
     first, usually all; when a single one does not fit, `numpy.lexsort` orders them. What is asked for is read from the
-    packed integers, one after the other, so little memory is held.
+    packed integers, one after the other, so little memory is held. `known`: the spans, if somebody has them.
     Time: O(n) per ten bits of a packed key once kernels are compiled, else O(n log n).
     """
 
-    def __init__(self, columns: Sequence[Ints]) -> None:
-        self.number = len(columns)
+    def __init__(self, columns: Sequence[Ints], known: Sequence[Span] | None = None) -> None:
         size = len(columns[0])
-        self.lows = [int(column.min()) if size else 0 for column in columns]
-        highs = [int(column.max()) if size else 0 for column in columns]
-        self.widths = [(high - low).bit_length() for low, high in zip(self.lows, highs, strict=True)]
+        known = spans(columns) if known is None else known
+        self.lows, self.widths = [low for low, _ in known], [width for _, width in known]
         self.place = max(0, size - 1).bit_length()
         self.packed: Ints | None = None
         self.columns: list[Ints] = []
@@ -67,8 +79,9 @@ class Ordered:
             found = np.ones(len(upper), np.bool_)
             np.not_equal(upper[1:], upper[:-1], out=found[1:])
             return found
-        found = np.ones(len(self.rows), np.bool_)
-        found[1:] = np.any([column[1:] != column[:-1] for column in self.columns[:number]], axis=0)
+        found = np.arange(len(self.rows)) == 0
+        for column in self.columns[:number]:
+            found[1:] |= column[1:] != column[:-1]
         return found
 
     def order(self) -> Places:
@@ -110,6 +123,8 @@ class Ordered:
                     key -= low
         key <<= self.place
         key |= np.arange(len(key))
+        if (key[1:] > key[:-1]).all():  # often: the objective is what the budget is about, too
+            return key
         if not kernels.ready(len(key)):
             key.sort()
         elif width := sum(widths):

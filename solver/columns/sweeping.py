@@ -49,12 +49,12 @@ class _Sum:
 
     def add(self, batch: Batch, found: Ints, below: Ints, equal: Ints) -> None:
         """Adds what a loop found in a batch, in Python integers."""
-        number, value, tied, second, a_row, b_row, which = found.tolist()
+        number, value, tied, second, a_row, b_row, block = found.tolist()
         self.total += number * batch.scale
         if value < self.best:
             self.runner_up = min(self.best, second)
             self.best, self.tied = value, tied * batch.scale
-            self.picked = batch.picked(which, a_row, b_row)
+            self.picked = batch.picked(block, a_row, b_row)
         elif value == self.best and value != NONE:
             self.tied += tied * batch.scale
             self.runner_up = min(self.runner_up, second)
@@ -130,8 +130,10 @@ class Scan:
                 self.values, self.wanted.tolist(), seen.below, seen.equal, strict=True
             )
         }
-        self._drain(seen, 1)
-        tally = dict(sorted(seen.tally.items())) if self.by is not None else None
+        tally = None
+        if self.by is not None:
+            self._drain(seen, 1)
+            tally = dict(sorted(seen.tally.items()))
         if not seen.total:
             return Survey(Outcome(Status.INFEASIBLE), (0, 0), ranks=ranks, tally=tally)
         outcome = Outcome(Status.OPTIMAL, seen.picked, seen.best, seen.best)
@@ -159,8 +161,8 @@ class Scan:
         spent = 0
         try:
             for batch in self._batches():
-                pairs = int(batch.pairs().sum()) * len(batch.outer[1])
-                steps = int(batch.rows().sum()) * len(batch.outer[1]) * self._per_row(batch)
+                pairs = int(batch.pairs().sum())
+                steps = int(batch.rows().sum()) * self._per_row(batch)
                 if self.by is not None and len(self.rows) < 2 and steps < pairs:
                     self._answer(batch, seen)
                     continue
@@ -171,7 +173,7 @@ class Scan:
                     keys, counts = (np.zeros(4 * values + 3, np.int64) for _ in range(2))
                 smaller = batch.cut(_CHUNK)
                 for part in self._parts(smaller, smaller.pairs()):
-                    steps = int(part.pairs().sum()) * len(part.outer[1])
+                    steps = int(part.pairs().sum())
                     run(hash_values, steps, (*part.inputs(), most), (keys, counts, used))
                     if used[0] > most:
                         return None
@@ -199,8 +201,8 @@ class Scan:
                 self._spend(int(used[1]))
                 if used[0] > most:
                     return None
-                for which, a_row, b_row in plans.reshape(-1, 3)[: used[0]].tolist():
-                    for picked in part.plans(which, a_row, b_row):
+                for block, a_row, b_row in plans.reshape(-1, 3)[: used[0]].tolist():
+                    for picked in part.plans(block, a_row, b_row):
                         found.append((self.model.objective.value(picked), picked))
                         if len(found) > most:
                             return None
@@ -244,17 +246,17 @@ class Scan:
             found = np.array(FOUND, np.int64)
             below, equal = (np.zeros(len(self.wanted), np.int64) for _ in range(2))
             of_a = self.best if inner else NOTHING
-            of_outer = np.full(len(part.outer[1]), NONE, np.int64) if self.tracked is not None else NOTHING
-            kernel(part, found, of_a, of_outer, below, equal)
+            of_block = np.full(len(part), NONE, np.int64) if self.tracked is not None else NOTHING
+            kernel(part, found, of_a, of_block, below, equal)
             if not inner:
                 for side, merged in part.picks:
                     if side.choice == self.tracked:
-                        np.minimum.at(self.best, merged, of_outer)
+                        np.minimum.at(self.best, merged, of_block)
             seen.add(part, found, below, equal)
         if self.huge:
             self._drain(seen, batch.scale)
 
-    def _sweep(self, part: Batch, found: Ints, of_a: Ints, of_outer: Ints, below: Ints, equal: Ints) -> None:
+    def _sweep(self, part: Batch, found: Ints, of_a: Ints, of_block: Ints, below: Ints, equal: Ints) -> None:
         place = distinct = tree = NOTHING
         low = 0
         if len(self.wanted):
@@ -266,31 +268,31 @@ class Scan:
                 place, distinct = self._numbered(part, part.b.obj)
             tree = np.zeros(size + 1, np.int64)
         running = np.zeros(int(part.b.by.max()) + 1 if self.by is not None else 0, np.int64)
-        outputs = (found, of_a, of_outer, below, equal, tree, np.zeros_like(tree), running, self.tallied)
+        outputs = (found, of_a, of_block, below, equal, tree, np.zeros_like(tree), running, self.tallied)
         run(sweep, int(part.rows().sum()), (*part.inputs(), self.wanted, place, distinct, low), outputs)
 
-    def _sweep_two(self, part: Batch, found: Ints, of_a: Ints, of_outer: Ints, below: Ints, equal: Ints) -> None:
+    def _sweep_two(self, part: Batch, found: Ints, of_a: Ints, of_block: Ints, below: Ints, equal: Ints) -> None:
         del below, equal
         place, distinct = self._numbered(part, part.b.costs[1::2])
         tree = np.tile(np.array([0, NONE, 0, NONE, 0], np.int64), part.b.largest() + 1)
         inputs = (*part.inputs(), place, distinct)
-        run(sweep_two, int(part.rows().sum()) * TREE_STEPS, inputs, (found, of_a, of_outer, tree))
+        run(sweep_two, int(part.rows().sum()) * TREE_STEPS, inputs, (found, of_a, of_block, tree))
 
-    def _sweep_bits(self, part: Batch, found: Ints, of_a: Ints, of_outer: Ints, below: Ints, equal: Ints) -> None:
+    def _sweep_bits(self, part: Batch, found: Ints, of_a: Ints, of_block: Ints, below: Ints, equal: Ints) -> None:
         if not self.bits:
             self.bits = part.b.bits()
         size = part.b.largest()
         words = size // WORD + 1
         fits, every, together, ones = (np.zeros(words, np.int64) for _ in range(4))
         marks = np.zeros(max(1, len(self.rows) - 1) * (min(MARKS, size * words // 64) + 2 * words), np.int64)
-        outputs = (found, of_a, of_outer, below, equal, fits, every, together, ones, marks)
-        steps = int(self._bit_steps(part).sum()) * len(part.outer[1])
+        outputs = (found, of_a, of_block, below, equal, fits, every, together, ones, marks)
+        steps = int(self._bit_steps(part).sum())
         run(sweep_bits, steps, (*part.inputs(), self.wanted, *self.bits), outputs)
 
-    def _enumerate(self, part: Batch, found: Ints, of_a: Ints, of_outer: Ints, below: Ints, equal: Ints) -> None:
-        steps = int(part.pairs().sum()) * len(part.outer[1])
+    def _enumerate(self, part: Batch, found: Ints, of_a: Ints, of_block: Ints, below: Ints, equal: Ints) -> None:
+        steps = int(part.pairs().sum())
         inputs = (*part.inputs(), self.wanted, 0 if self.by is None else 1)
-        run(enumerate_pairs, steps, inputs, (found, of_a, of_outer, below, equal, self.tallied))
+        run(enumerate_pairs, steps, inputs, (found, of_a, of_block, below, equal, self.tallied))
 
     def _numbered(self, part: Batch, values: Ints) -> tuple[Ints, Ints]:
         """The numbers of the values of side B within their groups, computed once."""
@@ -308,24 +310,14 @@ class Scan:
 
     def _parts(self, batch: Batch, weights: Ints) -> Iterator[Batch]:
         """The batch in parts of about _CHUNK steps, `weights` for each of its blocks, as far as the limits allow."""
-        each = int(weights.sum())
-        number = len(batch.outer[1])
-        done = 0
-        while done < number and each <= _CHUNK:
-            fit = max(1, min(_CHUNK, self.limits.work - self.work) // max(1, each))
-            last = min(number, done + fit)
-            self._spend(each * (last - done))
-            yield batch if last - done == number else batch.taken(slice(done, last), slice(0, len(batch.base)))
-            done = last
         ends = np.cumsum(weights)
-        for which in range(done, number):
-            low = 0
-            while low < len(ends):
-                before = int(ends[low - 1]) if low else 0
-                high = max(low + 1, int(np.searchsorted(ends, before + _CHUNK, "right")))
-                self._spend(int(ends[high - 1]) - before)
-                yield batch.taken(slice(which, which + 1), slice(low, high))
-                low = high
+        low = done = 0
+        while low < len(ends):
+            fit = min(_CHUNK, self.limits.work - self.work)
+            high = max(low + 1, int(np.searchsorted(ends, done + fit, "right")))
+            self._spend(int(ends[high - 1]) - done)
+            yield batch if high - low == len(ends) else batch.taken(slice(low, high))
+            low, done = high, int(ends[high - 1])
 
     def _spend(self, steps: int) -> None:
         """Counts work before it is done; raises Stopped when a limit would be passed."""

@@ -24,8 +24,8 @@ from ...schemas.syntax import ExpressionText
 from ..lower import Cells, Conjunct, Lowered, Lowering, lower
 from ..model import Bools, Choice, Ints, Linear, Link, Model, Table
 from .levels import CarefulEvaluator, Levels, Path, common, levels_of, recent, size_of
-from .offers import Offers
-from .values import Values, table_columns
+from .offers import Offers, check_unique
+from .values import Values
 
 UInts = NDArray[np.uint64]
 
@@ -165,7 +165,7 @@ class _Narrowing:
 
     def run(self) -> Lowered:
         for name, table in self.problem.choices.items():
-            self._unique(name, table)
+            check_unique(name, self.every[table])
         for number, constraint in enumerate(self.problem.constraints):
             for node in split_and(constraint.condition):
                 self._sort(number, constraint.text, node)
@@ -178,16 +178,6 @@ class _Narrowing:
         if not self.possible:
             found = [nothing] * len(self.sieves)
         return self._lowered(found)
-
-    def _unique(self, name: str, table: str) -> None:
-        """Refuses tables whose offers share ids: looked at once for each binding of the parameters."""
-        levels = self.every[table]
-
-        def check() -> bool:
-            Offers.all(name, table_columns(self.problem.world, self.dataset)[table]).check_unique()
-            return True
-
-        recent(self.dataset).get("unique", levels, None, check)
 
     def _sort(self, number: int, text: ExpressionText, node: Expr) -> None:
         """Takes note of a conjunct of a constraint where it can be used."""

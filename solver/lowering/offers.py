@@ -12,7 +12,8 @@ from ...schemas.offer_id import id_text
 from ...schemas.plan import MAX_ID
 from ...schemas.units import Type
 from ..coding import first_rows
-from .values import Evaluator, Ints, TableColumns, Values, codes_of, codes_of_tuples
+from .levels import Levels, recent
+from .values import Evaluator, Ints, TableColumns, Values, codes_of, codes_of_tuples, table_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class Offers:
         return np.flatnonzero(good)
 
     def check_unique(self) -> None:
-        """Refuses offers that share an id: TableError with one of them."""
+        """Refuses offers that share an id: TableError with one of them. Takes a sort of the offers."""
         table = self.table.world.tables[self.table.table]
         if table.id is None or set(table.key) <= set(table.id.columns) or not len(self.rows):
             return
@@ -94,6 +95,16 @@ class Offers:
                 where=Where(str(self.table.dataset.folder / table.file)),
                 hint="an id has to tell the offers of a table apart",
             )
+
+
+def check_unique(choice: str, levels: Levels) -> None:
+    """Refuses a table whose offers share an id, as above: looked at once for each binding of the parameters."""
+
+    def check() -> bool:
+        Offers.all(choice, table_columns(levels.world, levels.dataset)[levels.columns.table]).check_unique()
+        return True
+
+    recent(levels.dataset).get("unique", levels, None, check)
 
 
 def texts(values: Values, kind: Type) -> list[str | None]:

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from ...datasets.opening import Dataset
 from ...schemas.canonical import narrow
-from ...schemas.errors import Disagreement, TaskError, did_you_mean
+from ...schemas.errors import Disagreement, OverflowRisk, TaskError, did_you_mean
 from ...schemas.problem import Problem, pose
 from ...schemas.task import TaskFile, parse_task
 from ..certify import certify
@@ -132,7 +132,7 @@ class _Hardening:
                         said = f"{change.constraint} {change.new} does not give what the search says: {change.state}"
                         raise Disagreement(f"error: {said}")
                     (changes if change.state.has(self.goal) else nearest).append(change)
-            except Undecided:
+            except (Undecided, OverflowRisk):  # of a candidate: the task as it is has a state
                 complete = False
         changes.sort(key=lambda item: abs(item.state.plans - now.plans))
         return Hardened(self.problem, now, False, tuple(changes), () if changes else tuple(nearest), complete)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from fractions import Fraction
 
 from ...schemas.errors import InputError, InputErrors, TaskError
@@ -61,6 +62,8 @@ def _only_change(file: TaskFile, changed: str, constraint: str, wanted: str) -> 
 
 def unified(name: str, before: str, after: str) -> str:
     """The change as a unified diff that `patch` can apply; empty when there is none."""
-    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    lines = difflib.unified_diff(old, new, name, name)
+    # Lines end where `patch` thinks they do; a tab ends the name, which may hold spaces.
+    old, new = (re.findall(r"[^\n]*\n|[^\n]+", text) for text in (before, after))
+    shown = f"{name}\t" if " " in name else name
+    lines = difflib.unified_diff(old, new, shown, shown)
     return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)

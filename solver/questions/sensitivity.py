@@ -82,9 +82,15 @@ class Sensitivity:
         return self.plans is None or stopped or any(item.removed is None for item in self.influences)
 
     def tightest(self, problem: Problem) -> str | None:
-        """The threshold without which the optimum gains most, the first of equals; None when none binds."""
+        """The threshold without which the optimum gains most, the first of equals; None when none binds.
+
+        Where none is known to, the first that keeps plans out and of which the gain is not known.
+        """
         thresholds = {item.name for item in problem.constraints if is_threshold(item)}
-        binding = [item for item in self.influences if item.constraint in thresholds and item.gain]
+        among = [item for item in self.influences if item.constraint in thresholds]
+        binding = [item for item in among if item.gain] or [
+            item for item in among if item.gain is None and item.removed
+        ]
         return max(binding, key=lambda item: item.gain or 0).constraint if binding else None
 
 
@@ -112,7 +118,7 @@ def sensitivity(problem: Problem, lowered: Lowered, limits: Limits) -> Sensitivi
         found = scan.survey(model.kept(every - {number}), limits.left(started))
         low, high = found.count
         removed = low - plans if low == high and plans is not None else None
-        reason = str(found.outcome.reason or "")
+        reason = str(found.outcome.reason or whole.outcome.reason or "")
         value = gain = None
         if not _defined(problem, name):
             reason = reason or UNDEFINED

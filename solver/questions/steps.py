@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...schemas.errors import OverflowRisk
 from .. import scan
 from ..model import Linear, Model, Row
 from ..outcome import Limits, Reason, Status
@@ -50,7 +51,10 @@ def steps(model: Model, constraint: int, limits: Limits, most: int = MOST) -> St
     threshold and every other row; then each step takes two scans of what is left: the best value at a threshold, and
     the tightest threshold at which that value, or a better one, is reached. O(rows log rows) once, and for each step.
     """
-    search = _Search(model, constraint, limits)
+    try:
+        search = _Search(model, constraint, limits)
+    except OverflowRisk:  # the threshold as far as it goes and the objective's row do not fit 64 bits together
+        return Steps((), False, False, Reason.RANGE)
     sign = -1 if model.maximize else 1
     tighter: list[Step] = []
     looser: list[Step] = []
@@ -80,6 +84,8 @@ def steps(model: Model, constraint: int, limits: Limits, most: int = MOST) -> St
             to_last = best is not None and search.least(best - 1) is None
     except _Stopped as stop:
         stopped = stop.reason
+    except OverflowRisk:
+        stopped = Reason.RANGE
     return Steps((*reversed(tighter), *looser), from_first, to_last, stopped)
 
 
