@@ -101,8 +101,9 @@ def certify(
             certify_suite(run, results, executor, count, tick)
             shown.begin("merging")
             summary = merge_results([out], out) if shard == WHOLE else None
-    _tell(out, results.exits, before, summary, as_json)
-    return worst(results.exits)
+    exits = results.exits if summary is None else summary.exits
+    _tell(out, exits, before, summary, as_json)
+    return worst(exits)
 
 
 def _executor(kind: str, scheduler: str | None, workers: int, patience: float) -> Executor:
@@ -138,7 +139,9 @@ def merge(folders: tuple[Path, ...], out: Path, as_json: bool) -> int:
     """
     from ..suite.merge import merge as merge_results
 
-    summary = merge_results(folders, out)
+    with progress() as shown:
+        shown.begin("merging")
+        summary = merge_results(folders, out)
     _tell(out, summary.exits, 0, summary, as_json)
     return worst(summary.exits)
 
