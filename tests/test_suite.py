@@ -215,7 +215,7 @@ def test_a_parquet_file_needs_a_column_of_texts(tmp_path: Path) -> None:
     pq.write_table(pa.table({"text": ["a"]}), tmp_path / "a.parquet")
     pq.write_table(pa.table({"task": [7]}), tmp_path / "b.parquet")
     errors = [json.loads(record.line)["errors"] for record in records_of(tmp_path).values()]
-    message = "a Parquet file of tasks has a column 'task' with the text of a task in each row"
+    message = "a Parquet file of tasks has one column 'task' with the text of a task in each row"
     assert errors == [[f"a.parquet: error: {message}"], ["b.parquet row 1: error: this is no text of a task"]]
 
 
@@ -224,6 +224,71 @@ def test_ids_are_found_however_they_are_written(line: str, tmp_path: Path) -> No
     text = texts()["tiny-gold-00"].replace("id: tiny-gold-00", line)
     (tmp_path / "a.yaml").write_bytes(text.encode())
     assert [entry.id for entry in find_suite(tmp_path).entries] == ["tiny-x"]
+
+
+def test_a_parquet_file_has_one_column_of_tasks(tmp_path: Path) -> None:
+    """Not two of which one is forgotten; and those that are called alike are not read instead."""
+    one, two = texts(1)["tiny-cheapest-00"], texts(1)["tiny-gold-00"]
+    pq.write_table(pa.Table.from_arrays([pa.array([one]), pa.array([two])], ["task", "task"]), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"task.id": ["x"], "task": [two]}), tmp_path / "b.parquet")
+    first, second = find_suite(tmp_path).entries
+    assert first.fault.startswith("a Parquet file of tasks has one column 'task'")
+    assert (second.id, second.fault) == ("tiny-gold-00", "")
+
+
+# What stands at the start of a line in a text over several lines looks like an id, and is none.
+LOOKS_LIKE = [
+    "title: 'a\nid: tiny-x\nb'\nchoose: {}\n",
+    "'id': other\ntitle: \"a\nid: tiny-x\n\"\n",
+    "id: tiny-x\n  and more\n",
+    "id: tiny-x\n? [\n",
+]
+
+
+@pytest.mark.parametrize("text", LOOKS_LIKE)
+@pytest.mark.parametrize("names", [("a.yaml", "b.yaml"), ("b.yaml", "a.yaml")])
+def test_only_an_id_makes_another_a_duplicate(text: str, names: tuple[str, str], tmp_path: Path) -> None:
+    good = texts()["tiny-gold-00"].replace("id: tiny-gold-00", "id: tiny-x")
+    for name, content in zip(names, (good, text), strict=True):
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    (tmp_path / "c.yaml").write_text(good, encoding="utf-8")
+    faults = {entry.name: entry.fault for entry in find_suite(tmp_path).entries if entry.fault}
+    assert faults == {"c.yaml": f"the id 'tiny-x' is also that of {names[0]}"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text elsewhere")
+def test_a_file_whose_name_is_not_utf_8_is_an_error_of_its_own(suite: Path, undisturbed: Path, tmp_path: Path) -> None:
+    tasks = shutil.copytree(suite, tmp_path / "tasks")
+    shutil.copytree(suite.parent / "world", tmp_path / "world")
+    text = texts()["tiny-gold-00"]
+    bad = [b"\xff.yaml", b"a\\xfe\xff.yaml", b"a\xfe\\xff.yaml", b"\xe4/b.jsonl", b"\xe4/c.parquet"]
+    (tasks / os.fsdecode(b"\xe4")).mkdir()
+    for name in bad:
+        (tasks / os.fsdecode(name)).write_text(text, encoding="utf-8")
+    (tasks / "\\xff.yaml").write_text(text.replace("tiny-gold-00", "tiny-zzz"), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()):
+        patch.setattr("cobench.suite.executor.ProcessExecutor", lambda *_: Inline())
+        for more in ([], ["--resume"]):
+            assert run(["certify", str(tasks), "--out", str(tmp_path / "out"), "-q", *more]) == 2
+    assert merged(tmp_path / "out")[0].startswith(merged(undisturbed)[0])
+    assert b'"id":"tiny-zzz"' in merged(tmp_path / "out")[0]
+    found = {place: record["errors"] for place, record in problems(tmp_path / "out").items()}
+    assert found.pop("broken.yaml")
+    assert found == {
+        f"{name} (not UTF-8)": [f"{name} (not UTF-8): error: the name of the file is not UTF-8 text"]
+        for name in ("\\xff.yaml", "a\\\\xfe\\xff.yaml", "a\\xfe\\\\xff.yaml", "\\xe4/b.jsonl", "\\xe4/c.parquet")
+    }
+    [entry] = find_suite(tasks / os.fsdecode(bad[0])).entries
+    assert entry.fault
+
+
+def test_a_folder_that_cannot_be_read_is_not_left_out(suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(path: Any = ".") -> Any:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "scandir", denied)
+    with pytest.raises(InputError, match=r"tasks: error: cannot read the folder: Permission denied"):
+        find_suite(suite)
 
 
 def test_a_folder_without_tasks_is_an_error(tmp_path: Path) -> None:
