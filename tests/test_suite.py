@@ -1024,6 +1024,13 @@ def test_a_certificate_in_a_suite_is_that_of_verify(suite: Path, undisturbed: Pa
         assert cobench.verify(task, engines="scan").certificate.to_bytes() == line
 
 
+def test_patience_is_not_promised_with_dask(suite: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = ["--out", str(tmp_path / "out")]
+    assert run(["certify", str(suite), *out, "--executor", "dask", "--patience", "9"]) == 2
+    assert "--patience is for --executor process" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_dask_gives_the_same_certificates(
     suite: Path, undisturbed: Path, tmp_path: Path, run_cobench: RunCobench
 ) -> None:
