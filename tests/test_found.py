@@ -15,10 +15,12 @@ import pytest
 from cobench.cli import run
 from cobench.schemas.certificate import read_certificate
 from cobench.schemas.offer_id import parse_template
+from cobench.schemas.task import load_task
 from cobench.solver import scan
 from cobench.solver.model import Choice, Linear, Model, Row
 from cobench.solver.outcome import Limits, Status
 from cobench.solver.program import program
+from cobench.verification import data_of
 
 WORLD = Path(__file__).parent / "certificates"
 HEAD = f"cobench: 1\nid: found\ndataset: {WORLD / 'world'}\ngiven:\n  guests: 3\n"
@@ -165,3 +167,13 @@ def test_a_combination_that_is_unknown_does_not_tie_with_one_that_is_zero(tmp_pa
     ]
     task.write_text("\n".join([*lines, ""]), encoding="utf-8")
     assert run(["verify", str(task), "--engines", "scan", "--out", str(tmp_path)]) == 1
+
+
+def test_a_path_is_not_the_name_of_a_bundled_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Path("./parks") is written like the text `parks`, which is bundled."""
+    shutil.copytree(WORLD / "world", tmp_path / "parks")
+    monkeypatch.chdir(tmp_path)
+    task = load_task(WORLD / "tasks" / "cheapest.yaml")
+    for data in (Path("parks"), Path("./parks"), tmp_path / "parks", "./parks"):
+        assert data_of(task, data).manifest.manifest.name == "tiny"
+    assert data_of(task, "parks").manifest.manifest.name == "parks"
