@@ -882,13 +882,23 @@ def test_tasks_that_crash_or_hang_take_no_other_down(
     monkeypatch.setattr(executors, "WORKER", "poisoned_worker")
     monkeypatch.setattr(executors, "ATTEMPTS", 2)
 
+    hangs, passed = tmp_path / "hangs", [0.0]
+
     class Clock:  # an hour passes when the task hangs, so that no other task is slow enough to be given up
         @staticmethod
         def monotonic() -> float:
-            return time.monotonic() + (3600.0 if (tmp_path / "hangs").exists() else 0.0)
+            return time.monotonic() + passed[0]
+
+    def wait_an_hour(of: Any, seconds: float) -> Any:
+        there = hangs.exists()  # before waiting: what was answered before it hangs is heard first, however slow we are
+        heard = wait(of, min(seconds, 0.1))
+        if there and not heard:
+            hangs.unlink()
+            passed[0] = 3600.0
+        return heard
 
     monkeypatch.setattr(executors, "time", Clock)
-    monkeypatch.setattr(executors, "wait", lambda of, seconds: wait(of, min(seconds, 0.1)))
+    monkeypatch.setattr(executors, "wait", wait_an_hour)
     out = tmp_path / "out"
     certified(suite, out, ProcessExecutor(1, patience=1000.0), chunk=7)
     assert merge([out], out).exits == {0: len(NAMES) * COPIES - 2, 2: 1, 3: 2}
