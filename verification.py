@@ -162,13 +162,15 @@ def replay(
 
 
 def data_of(task: TaskFile, data: str | Path | Dataset | None, below: Path | None = None) -> Dataset:
-    """The dataset to use for a task: the given one, else the one that the task names.
+    """The dataset to use for a task: the given one (a text may be a bundled name), else the one that the task names.
 
     `below`: the folder that the name of the task's file starts from, where that is not the working folder.
     """
     if isinstance(data, Dataset):
         return data
+    if isinstance(data, Path):  # a path is never a bundled name, and Path("./parks") keeps no dot
+        return open_dataset(str(data) if data.is_absolute() else f"./{data}")
     if data is not None:
-        return open_dataset(str(data))
+        return open_dataset(data)
     folder = (below or Path()) / Path(task.source.name).parent
     return open_dataset(task.task.dataset, folder, task.source.where(("dataset",)))

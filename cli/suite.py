@@ -52,10 +52,8 @@ def _shard(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[in
 @click.option(
     "--patience",
     type=Seconds(min=0.1, max=10**6),
-    default=1800.0,
-    show_default=True,
     metavar="SECONDS",
-    help="A task that takes longer is given up, and its worker killed.",
+    help="A task that takes longer is given up, and its worker killed; not with Dask.  [default: 1800]",
 )
 @click.option("--chunk", type=click.IntRange(1, 100_000), metavar="N", help="Tasks sent at once.  [default: up to 100]")
 @click.option("--executor", "kind", type=click.Choice(["process", "dask"]), default="process", show_default=True)
@@ -64,7 +62,7 @@ def _shard(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[in
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 def certify(
     tasks: Path, out: Path, data: str | None, workers: int | None, shard: tuple[int, int], resume: bool,
-    engines: Engines, check: bool, time_limit: float | None, work_limit: int | None, patience: float,
+    engines: Engines, check: bool, time_limit: float | None, work_limit: int | None, patience: float | None,
     chunk: int | None, kind: str, scheduler: str | None, as_json: bool, quiet: bool,
 ) -> int:  # fmt: skip
     """Certify all tasks in FOLDER with every core: YAML files, JSON Lines (*.jsonl), Parquet (a column `task`).
@@ -101,20 +99,23 @@ def certify(
             certify_suite(run, results, executor, count, tick)
             shown.begin("merging")
             summary = merge_results([out], out) if shard == WHOLE else None
-    _tell(out, results.exits, before, summary, as_json)
-    return worst(results.exits)
+    exits = results.exits if summary is None else summary.exits
+    _tell(out, exits, before, summary, as_json)
+    return worst(exits)
 
 
-def _executor(kind: str, scheduler: str | None, workers: int, patience: float) -> Executor:
+def _executor(kind: str, scheduler: str | None, workers: int, patience: float | None) -> Executor:
     if kind == "process":
         if scheduler is not None:
             raise click.UsageError("--scheduler is for --executor dask")
-        from ..suite.executor import ProcessExecutor
+        from ..suite.executor import PATIENCE, ProcessExecutor
 
-        return ProcessExecutor(workers, patience)
+        return ProcessExecutor(workers, PATIENCE if patience is None else patience)
+    if patience is not None:
+        raise click.UsageError("--patience is for --executor process; Dask has no way to end one task")
     from ..suite.dask import DaskExecutor
 
-    return DaskExecutor(workers, scheduler, patience)
+    return DaskExecutor(workers, scheduler)
 
 
 def _clock(seconds: float) -> str:
@@ -138,7 +139,9 @@ def merge(folders: tuple[Path, ...], out: Path, as_json: bool) -> int:
     """
     from ..suite.merge import merge as merge_results
 
-    summary = merge_results(folders, out)
+    with progress() as shown:
+        shown.begin("merging")
+        summary = merge_results(folders, out)
     _tell(out, summary.exits, 0, summary, as_json)
     return worst(summary.exits)
 

@@ -44,10 +44,8 @@ def certify_suite(run: Run, results: Results, executor: Executor, workers: int, 
     root = run.suite.root.resolve()
     for name in results.data.found:
         if (name == GIVEN) != (run.data is not None):
-            done = "without" if name != GIVEN else "with"
-            raise InputError(
-                f"the results that are there were certified {done} --data", where=Where(str(results.folder))
-            )
+            given, where = "with" if name == GIVEN else "without", Where(str(results.folder))
+            raise InputError(f"the results that are there were certified {given} --data", where=where)
         results.data.compare(name, open_dataset(run.data or name, root))
     buffer: list[Record] = []
     started = written = time.monotonic()

@@ -18,11 +18,12 @@ _HINT = "pip install 'cobench[dask]'"
 class DaskExecutor:
     """Dask workers; `scheduler` is the address of a running cluster, without it `workers` processes start here.
 
-    `patience`: seconds for one task, after which a whole chunk is tried task by task.
+    A task that hangs, whatever its limits, keeps its worker for good: only Dask could end that, with all that others
+    have running there.
     """
 
-    def __init__(self, workers: int, scheduler: str | None, patience: float) -> None:
-        self._workers, self._scheduler, self._patience = workers, scheduler, patience
+    def __init__(self, workers: int, scheduler: str | None) -> None:
+        self._workers, self._scheduler = workers, scheduler
 
     def run(self, job: Job, chunks: Sequence[Chunk]) -> Generator[Record]:
         """See `executor.Executor`. A chunk whose worker dies is tried again task by task."""

@@ -3,34 +3,35 @@
     DIR/suite.json            every task of the whole suite, the shard, version and flags
     DIR/lock                  held by the process at work
     DIR/parts/00001.jsonl     records of tasks, one line each, in the order in which they came
-    DIR/parts/00001.done      written after the part: its digest, its tasks, the digests of the data
+    DIR/parts/00001.done      written after the part: its digest, tasks, digests of the data, and a seal on all of it
 
-A part counts only with its marker, and a marker only with a part of its digest, so whatever a kill or a full disk
-leaves behind is written anew.
+A part counts only with its marker, and a marker only with its seal and a part of its digest, so whatever a kill or a
+full disk leaves behind is written anew.
 """
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
-import json
 import os
+import re
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import ValidationError
 
 from ..datasets.opening import Dataset
-from ..schemas.canonical import canonical_bytes
+from ..schemas.canonical import canonical_bytes, digest
 from ..schemas.certificate import DatasetFacts
-from ..schemas.errors import InputError, Where
+from ..schemas.errors import InputError, OutputError, Where
 from ..schemas.files import write_atomically
 from ..schemas.validation import Written
 from ..schemas.version import VERSION
+from .records import REMOVE, Stored, read_record
 from .source import Suite
 from .work import GIVEN, Flags, Record
 
@@ -51,12 +52,13 @@ class Plan(Written):
         """In what results of the two cannot stand side by side; nothing when they can."""
         if self.version != other.version:
             return f"they are from version {self.version}, the others from {other.version}"
-        for name, value in self.flags.items():
-            if other.flags.get(name) != value:
-                return f"they were certified with {name} {value}, the others with {other.flags.get(name)}"
+        for name in sorted(self.flags.keys() | other.flags.keys()):
+            mine, theirs = self.flags.get(name), other.flags.get(name)
+            if mine != theirs:
+                return f"they were certified with {name} {mine}, the others with {theirs}"
         if self.tasks != other.tasks:
             changed = sorted({place for place, _, _ in set(self.tasks) ^ set(other.tasks)})
-            return f"{len(changed)} tasks are others, first {changed[0]}"
+            return f"{len(changed)} tasks are others, first {changed[0]}" if changed else "their tasks come otherwise"
         return ""
 
 
@@ -68,16 +70,21 @@ class Marker(Written):
     flags: dict[str, str | int | bool | None]
     digest: str
     places: tuple[str, ...]
-    exits: dict[str, int]
     data: dict[str, DatasetFacts]
+    seal: str = ""
+
+    def sealed(self) -> Marker:
+        """The same marker with the digest of all else that it says."""
+        return self.model_copy(update={"seal": digest(self.model_dump(mode="json", exclude={"seal"}))})
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A finished part."""
+    """A finished part. `content`: its bytes, whose digest is that in the marker."""
 
     path: Path
     marker: Marker
+    content: bytes
 
 
 @dataclass(slots=True)
@@ -123,12 +130,12 @@ class Results:
         self.finished: set[str] = set()
         self._number = 0
 
-    def take(self, part: Part) -> None:
-        """Counts a part that is there."""
+    def take(self, part: Part, exits: Sequence[int]) -> None:
+        """Counts a part that is there, and the exit codes of its tasks."""
         for name, facts in part.marker.data.items():
             self.data.add(name, facts, str(part.path))
         self.finished.update(part.marker.places)
-        self.exits.update({int(code): times for code, times in part.marker.exits.items()})
+        self.exits.update(exits)
         self._number = max(self._number, int(part.path.stem))
 
     def write(self, records: Sequence[Record]) -> None:
@@ -140,21 +147,19 @@ class Results:
             if record.data is not None:
                 data.add(record.data[0], DatasetFacts(**record.data[1]), record.place)
         content = b"".join(record.line for record in records)
-        exits = Counter(str(record.exit) for record in records)
         marker = Marker(
             version=self.plan.version,
             flags=self.plan.flags,
             digest=_digest(content),
             places=tuple(record.place for record in records),
-            exits=dict(exits),
             data=data.found,
-        )
-        part = Part(self.folder / PARTS / f"{self._number + 1:05d}.jsonl", marker)
+        ).sealed()
+        part = Part(self.folder / PARTS / f"{self._number + 1:05d}.jsonl", marker, content)
         for name, facts in data.found.items():
             self.data.add(name, facts, str(part.path))
         write_atomically(part.path, content)
         write_atomically(part.path.with_suffix(".done"), canonical_bytes(marker.model_dump(mode="json")))
-        self.take(part)
+        self.take(part, [record.exit for record in records])
 
 
 def plan_of(suite: Suite, flags: Flags, shard: tuple[int, int]) -> Plan:
@@ -179,7 +184,7 @@ def open_results(folder: Path, plan: Plan, *, resume: bool) -> Generator[Results
             write_atomically(folder / SUITE, canonical_bytes(plan.model_dump(mode="json")))
         results = Results(folder, plan)
         for part in finished_parts(folder, plan):
-            results.take(part)
+            results.take(part, [record.exit for record, _, _ in records_of(part)])
         yield results
 
 
@@ -209,12 +214,15 @@ def _claim(folder: Path, plan: Plan, resume: bool) -> None:
 def _locked(folder: Path) -> Generator[None]:
     """The lock of a folder, which ends with the process that holds it, however that ends."""
     path = folder / LOCK
-    if not path.exists():
-        write_atomically(path, b"")
-    with path.open("ab") as stream:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)  # never replaced: locked is the file, not its name
+    except OSError as fault:
+        raise OutputError(f"error: cannot write {path}: {os.strerror(fault.errno or 0)}") from None
+    with os.fdopen(descriptor, "wb") as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             hint = "wait for it, or give each shard a folder of its own"
             raise InputError("another process is at work in this folder", where=Where(str(folder)), hint=hint) from None
         yield
@@ -234,34 +242,39 @@ def read_plan(folder: Path) -> Plan:
 
 def finished_parts(folder: Path, plan: Plan) -> Iterator[Part]:
     """The parts that count, in the order of their numbers; raises InputError for one made in another way."""
-    for path in sorted((folder / PARTS).glob("*.done"), key=lambda path: int(path.stem) if path.stem.isdigit() else 0):
+    markers = sorted((folder / PARTS).glob("*.done"))
+    for path in markers:
+        if not re.fullmatch("[0-9]{5,}", path.stem):
+            raise InputError("this is no part of `cobench certify`", where=Where(str(path)), hint=REMOVE)
+    for path in sorted(markers, key=lambda path: int(path.stem)):
         content = path.with_suffix(".jsonl")
         try:
             marker = Marker.model_validate_json(path.read_bytes())
             found = content.read_bytes()
         except (OSError, ValidationError):
             continue
+        if marker.seal != marker.sealed().seal or marker.digest != _digest(found):
+            continue
         if (marker.version, marker.flags) != (plan.version, plan.flags):
             raise InputError("this part was made with another version or other flags", where=Where(str(content)))
-        if _digest(found) == marker.digest and found.count(b"\n") == len(marker.places):
-            yield Part(content, marker)
+        yield Part(content, marker, found)
 
 
 def _digest(content: bytes) -> str:
     return "sha256:" + hashlib.sha256(content).hexdigest()
 
 
-def lines_of(part: Part) -> Iterator[tuple[str, int, int]]:
-    """Place, offset and length of every record in a part."""
+def records_of(part: Part) -> Iterator[tuple[Stored, int, Where]]:
+    """Every record in a part, the offset of its line, and its place in messages; InputError for anything else."""
     offset = 0
-    with part.path.open("rb") as stream:
-        for place, line in zip(part.marker.places, stream, strict=True):
-            yield place, offset, len(line)
-            offset += len(line)
-
-
-def record_in(path: Path, offset: int, length: int) -> Mapping[str, Any]:
-    """The record at a place in a part."""
-    with path.open("rb") as stream:
-        stream.seek(offset)
-        return json.loads(stream.read(length))
+    lines = part.content.splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        where = Where(str(part.path), number + 1, 1)
+        record = read_record(line, where)
+        if part.marker.places[number : number + 1] != (record.place,):
+            raise InputError(f"the marker of this part says nothing of {record.place}", where=where, hint=REMOVE)
+        yield record, offset, where
+        offset += len(line)
+    if len(lines) < len(part.marker.places):
+        message = f"the record of {part.marker.places[len(lines)]} is not in this part"
+        raise InputError(message, where=Where(str(part.path)), hint=REMOVE)

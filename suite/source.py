@@ -21,6 +21,7 @@ from ..schemas.task import parse_task
 SUFFIXES = (".yaml", ".yml", ".jsonl", ".parquet")
 NO_SUITES = ("dataset.yaml", "suite.json")  # folders that hold one of them are data, or results of `certify`
 COLUMN = "task"
+NOT_UTF8 = " (not UTF-8)"
 
 _ID = re.compile(r"^id:[ ]+([\"']?)([A-Za-z0-9][A-Za-z0-9._-]{0,127})\1[ ]*(?:#.*)?$", re.MULTILINE)
 _WORLD = re.compile(r"^(?:dataset|given|choose):.*(?:\n(?:[ ].*)?)*", re.MULTILINE)
@@ -74,6 +75,14 @@ class Entry:
         except TaskError:
             return None
 
+    def has_its_id(self) -> bool:
+        """Whether the text, read properly, has the id that was found by looking it up; takes time."""
+        try:
+            data = self.source().data
+        except TaskError:
+            return False
+        return isinstance(data, dict) and data.get("id") == self.id
+
     @property
     def _is_json(self) -> bool:
         return not self.name.endswith((".yaml", ".yml")) and self.text.lstrip()[:1] == "{"
@@ -95,28 +104,67 @@ def find_suite(path: Path) -> Suite:
     """The tasks in a folder, its subfolders, or one file of tasks. Invalid tasks are among them, to be told of later.
 
     Left out are folders that hold a dataset or results. A task whose id another has before it gets a fault. Memory and
-    time are linear in the texts. Raises TaskError when there is no task at all.
+    time are linear in the texts. Raises TaskError when there is no task at all, or a folder that cannot be read.
     """
     root = path if path.is_dir() else path.parent
     files = list(_files(path)) if path.is_dir() else [path]
-    named = sorted((file.relative_to(root).as_posix(), file) for file in files)
-    found: list[Entry] = []
-    first: dict[str, str] = {}
+    named = sorted((_shown(file.relative_to(root)), file) for file in files)
+    found = _Found()
     for name, file in named:
         for entry in _entries(name, file):
-            if entry.id is not None and first.setdefault(entry.id, entry.place) != entry.place:
-                fault = f"the id '{entry.id}' is also that of {first[entry.id]}"
-                found.append(replace(entry, fault=fault))
-            else:
-                found.append(entry)
-    if not found:
+            found.add(entry)
+    if not found.entries:
         hint = f"tasks are in files that end in {', '.join(SUFFIXES)}"
         raise TaskError("no tasks are here", where=Where(str(path)), hint=hint)
-    return Suite(root, tuple(found))
+    return Suite(root, tuple(found.entries))
+
+
+class _Found:
+    """Entries, of which no two have one id without a fault; an id of which two make use is looked at more closely."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self._first: dict[str, int] = {}
+        self._sure: set[str] = set()
+
+    def add(self, entry: Entry) -> None:
+        """Takes one more entry."""
+        if entry.id is not None and entry.id in self._first:
+            entry = self._distinct(entry, entry.id)
+        if entry.id is not None:
+            self._first.setdefault(entry.id, len(self.entries))
+        self.entries.append(entry)
+
+    def _distinct(self, entry: Entry, name: str) -> Entry:
+        """The entry with a fault if another really has its id, without the id if it has not; or that is the other."""
+        number = self._first[name]
+        if name not in self._sure:
+            if not self.entries[number].has_its_id():
+                self.entries[number] = replace(self.entries[number], id=None)
+                del self._first[name]
+                return entry
+            self._sure.add(name)
+        if not entry.has_its_id():
+            return replace(entry, id=None)
+        return replace(entry, fault=f"the id '{name}' is also that of {self.entries[number].place}")
+
+
+def _shown(path: Path) -> str:
+    """The path as text: one that is not UTF-8 with escapes, so that no other looks like it, and an end of its own."""
+    name = path.as_posix()
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return os.fsencode(name).replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace") + NOT_UTF8
+    return name
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    for place, folders, names in os.walk(folder):
+    def refuse(fault: OSError) -> None:
+        where = Where(str(fault.filename))
+        raise TaskError(f"cannot read the folder: {os.strerror(fault.errno or 0)}", where=where)
+
+    for place, folders, names in os.walk(folder, onerror=refuse):
         if any(name in NO_SUITES for name in names):
             folders.clear()
         else:
@@ -124,6 +172,9 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _entries(name: str, file: Path) -> Iterator[Entry]:
+    if name.endswith(NOT_UTF8):
+        yield _unreadable(name, 0, "the name of the file is not UTF-8 text")
+        return
     try:
         if name.endswith(".jsonl"):
             yield from _lines(name, file)
@@ -159,11 +210,13 @@ def _lines(name: str, file: Path) -> Iterator[Entry]:
 def _rows(name: str, file: Path) -> Iterator[Entry]:
     try:
         with ParquetFile(file) as content:
-            if COLUMN not in content.schema_arrow.names:
-                raise TaskError(f"a Parquet file of tasks has a column '{COLUMN}' with the text of a task in each row")
+            if content.schema_arrow.names.count(COLUMN) != 1:
+                raise TaskError(
+                    f"a Parquet file of tasks has one column '{COLUMN}' with the text of a task in each row"
+                )
             number = 0
             for batch in content.iter_batches(columns=[COLUMN], use_threads=False):
-                for text in batch.column(0).to_pylist():
+                for text in batch.column(COLUMN).to_pylist():
                     number += 1
                     place = f"{name} row {number}"
                     if isinstance(text, str):

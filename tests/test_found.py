@@ -16,11 +16,13 @@ import pytest
 from cobench.cli import run
 from cobench.schemas.certificate import read_certificate
 from cobench.schemas.offer_id import parse_template
+from cobench.schemas.task import load_task
 from cobench.solver import scan
 from cobench.solver.model import Choice, Linear, Model, Row
 from cobench.solver.outcome import Limits, Status
 from cobench.solver.program import program
 from cobench.solver.questions.rewrite import unified
+from cobench.verification import data_of
 
 WORLD = Path(__file__).parent / "certificates"
 HEAD = f"cobench: 1\nid: found\ndataset: {WORLD / 'world'}\ngiven:\n  guests: 3\n"
@@ -243,3 +245,13 @@ def test_patches_apply_whatever_the_file_is_called(tmp_path: Path) -> None:
         done = subprocess.run(["patch", "-p0"], cwd=tmp_path, input=patch, capture_output=True, check=False)  # noqa: S607
         assert done.returncode == 0, done.stdout
         assert (tmp_path / name).read_bytes() == after.encode()
+
+
+def test_a_path_is_not_the_name_of_a_bundled_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Path("./parks") is written like the text `parks`, which is bundled."""
+    shutil.copytree(WORLD / "world", tmp_path / "parks")
+    monkeypatch.chdir(tmp_path)
+    task = load_task(WORLD / "tasks" / "cheapest.yaml")
+    for data in (Path("parks"), Path("./parks"), tmp_path / "parks", "./parks"):
+        assert data_of(task, data).manifest.manifest.name == "tiny"
+    assert data_of(task, "parks").manifest.manifest.name == "parks"
