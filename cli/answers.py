@@ -15,6 +15,7 @@ from ..schemas.units import Type, format_decimal, format_value
 from .chart import MARK, step_chart
 from .common import console
 from .display import percent, print_conflicts, survivors_table
+from .tables import show
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -65,7 +66,7 @@ def print_place(task: str, place: Place) -> None:
         table.add_row(f"top {cut.percent} %", Text.assemble(mark, f": {reach}"))
     told = "read from the certificate's distribution" if place.source == "certificate" else "counted by the scan"
     table.add_row("source", told)
-    out.print(table)
+    show(out, table)
 
 
 def print_unranked(found: Evaluation) -> None:
@@ -79,7 +80,7 @@ def print_unranked(found: Evaluation) -> None:
     table = _facts()
     for item in found.violations:
         table.add_row(Text(item.constraint, style="red"), Text(item.detail))
-    out.print(table)
+    show(out, table)
 
 
 def print_best(task: str, best: Best) -> None:
@@ -98,7 +99,7 @@ def print_best(task: str, best: Best) -> None:
         if plan.value != best.plans[first].value:
             first = number
         table.add_row(f"{first + 1:,}", format_value(plan.value, kind), *map(Text, plan.ids.values()))
-    out.print(table)
+    show(out, table)
     if best.cut is not None:
         out.print(f"The best value is shared by {_plans(best.cut.plans)}; these are the first {shown:,} by their ids.")
     elif best.next is None:
@@ -128,7 +129,7 @@ def print_sensitivity(title: str, problem: Problem, found: Sensitivity) -> None:
     out.print(f"solvable: {number}, optimum {best}")
     if found.influences:
         out.print()
-        out.print(_influences(found))
+        show(out, _influences(found))
     redundant = [item.constraint for item in found.influences if item.redundant]
     if redundant:
         each = ", each on its own" if len(redundant) > 1 else ""
@@ -175,7 +176,7 @@ def print_curve(out: Console, problem: Problem, curve: Curve, kind: Type) -> Non
         return
     for line in _chart(curve, kind, out.width):
         out.print(Text(line))
-    out.print(_steps_table(curve, kind))
+    show(out, _steps_table(curve, kind))
     count = len(found.steps)
     sides = [side for side, ended in (("tighter", found.from_first), ("looser", found.to_last)) if not ended]
     if found.stopped or sides:
@@ -257,7 +258,7 @@ def print_unsolvable(
     notes = ["no price" if way.price is None else f"price {exact(way.price)}" for way in ways or ()]
     print_conflicts(out, claim, problem, notes)
     if survivors:
-        out.print(survivors_table(survivors))
+        show(out, survivors_table(survivors))
     if found.curve is not None:
         print_curve(out, problem, found.curve, found.objective)
 
@@ -294,9 +295,9 @@ def print_trace(
         mark = {True: Text("ok", style="green"), None: Text("?", style="yellow"), False: Text("broken", style="red")}
         place = Text("first", style="bold red") if item is first and broken > 1 else Text("")
         table.add_row(mark[item.holds], Text(item.constraint), Text(_said(item)), place)
-    out.print(table)
+    show(out, table)
     if survivors:
-        out.print(survivors_table(survivors))
+        show(out, survivors_table(survivors))
     for item in lost:
         if item.constraint is None:
             out.print(Text(f"{item.choice} {item.offer} passes everything that is about {item.choice} alone."))

@@ -21,6 +21,8 @@ from ..schemas.errors import CobenchError, InputErrors
 if TYPE_CHECKING:
     from rich.console import Console
 
+_UNBOUNDED = 1_000_000  # characters in a line
+
 SEVERITY = (0, 3, 1, 4, 2, 70)  # of exit codes, worst last
 
 
@@ -60,10 +62,15 @@ def error_texts(fault: CobenchError) -> list[str]:
 
 
 def console(stderr: bool = False) -> Console:
-    """A console that leaves boxes and colours out when nobody is looking; rich itself respects NO_COLOR."""
+    """A console that leaves colours out when nobody is looking, and gives a file or a pipe as much width as it needs.
+
+    rich itself respects NO_COLOR and COLUMNS.
+    """
     from rich.console import Console
 
-    return Console(stderr=stderr, highlight=False, soft_wrap=not sys.stdout.isatty())
+    looking = (sys.stderr if stderr else sys.stdout).isatty()
+    width = None if looking or os.environ.get("COLUMNS") else _UNBOUNDED
+    return Console(stderr=stderr, highlight=False, soft_wrap=not looking, width=width)
 
 
 class Progress:

@@ -19,6 +19,7 @@ from ..schemas.expression import Compare, Literal
 from ..schemas.units import Type, format_decimal, format_value
 from ..solver.rank import in_top
 from .common import console
+from .tables import show
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,14 +41,14 @@ def print_verification(title: str, result: Verification, written: Path | None) -
     certificate = result.certificate
     out.print(Text.assemble((certificate.task.id, "bold"), f"  {title}"))
     out.print()
-    out.print(_claims(certificate, result.problem))
+    show(out, _claims(certificate, result.problem))
     out.print()
     if certificate.claims.conflicts is not None:
         print_conflicts(out, certificate.claims.conflicts, result.problem)
-    out.print(_engines(result))
+    show(out, _engines(result))
     out.print()
     if result.survivors:
-        out.print(survivors_table(result.survivors))
+        show(out, survivors_table(result.survivors))
         out.print()
     for finding in result.refuted:
         out.print(Text(f"refuted by the checker: {finding.claim}: {finding.detail}", style="bold red"))
@@ -234,7 +235,7 @@ def print_verdict(verdict: Verdict, problem: Problem) -> None:
         best = next((part for part in (1, 5, 10, 20, 50) if in_top(verdict.standing, part)), 100)
         table.add_row("among", f"the best {best} %")
     if table.row_count:
-        out.print(table)
+        show(out, table)
 
 
 def percent(share: Fraction) -> str:
@@ -299,7 +300,7 @@ def print_dataset(found: dict[str, Any]) -> None:
         columns = Table(box=None, show_header=False, padding=(0, 2, 0, 2))
         for column, kind in table["columns"].items():
             columns.add_row(column, Text(kind))
-        out.print(columns)
+        show(out, columns)
     out.print()
     for name, relation in found["relations"].items():
         what = f"a number ({relation['value']})" if relation["value"] else "true or false"
