@@ -120,7 +120,7 @@ def test_fewer_steps_are_those_around_the_threshold_as_it_is(seed: int, most: in
         assert found.steps == (*tighter[-most:], *looser[:most])
         assert (found.from_first, found.to_last) == (len(tighter) <= most, len(looser) <= most)
         stopped = steps(model, constraint, Limits(work=work))
-        assert stopped == every or stopped.stopped is Reason.WORK
+        assert stopped == every or stopped.stopped == Reason.WORK
         assert set(stopped.steps) <= set(every.steps)
         assert not stopped.stopped or not (stopped.from_first and stopped.to_last)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import scan
 from ..model import Linear, Model, Row
-from ..outcome import Limits, Reason, Status
+from ..outcome import Limits, Status, Undecided
 from ..reduce import reduced
 
 MOST = 200
@@ -35,7 +35,7 @@ class Steps:
     steps: tuple[Step, ...]
     from_first: bool
     to_last: bool
-    stopped: Reason | None = None
+    stopped: str | None = None
 
     def at(self, loosened: int) -> int | None:
         """The optimum at a threshold; None where the task has no plan, or before the first known step."""
@@ -78,16 +78,9 @@ def steps(model: Model, constraint: int, limits: Limits, most: int = MOST) -> St
             looser.append(Step(least, sign * best))
         else:
             to_last = best is not None and search.least(best - 1) is None
-    except _Stopped as stop:
-        stopped = stop.reason
+    except Undecided as limit:
+        stopped = str(limit)
     return Steps((*reversed(tighter), *looser), from_first, to_last, stopped)
-
-
-class _Stopped(Exception):
-    """A limit kept the scan from answering."""
-
-    def __init__(self, reason: Reason | None) -> None:
-        self.reason = reason
 
 
 class _Search:
@@ -123,7 +116,7 @@ class _Search:
         if outcome.status is Status.INFEASIBLE:
             return None
         if outcome.status is not Status.OPTIMAL:
-            raise _Stopped(outcome.reason)
+            raise Undecided(outcome.reason)
         return outcome.best
 
 
