@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .explaining import Lost
 
 _STEPS = 24  # on a terminal; the JSON has them all
+_NOW = {True: "bold", False: None}
 
 
 def print_place(task: str, place: Place) -> None:
@@ -181,7 +182,8 @@ def print_curve(out: Console, problem: Problem, curve: Curve, kind: Type) -> Non
     sides = [side for side, ended in (("tighter", found.from_first), ("looser", found.to_last)) if not ended]
     if found.stopped or sides:
         why = f"a limit ended the search ({found.stopped})" if found.stopped else "more than were asked for"
-        out.print(f"{count:,} steps computed; it goes on where the threshold is {' and '.join(sides)}: {why}.")
+        computed = f"{count:,} step{'s' if count > 1 else ''} computed"
+        out.print(f"{computed}; it goes on where the threshold is {' and '.join(sides)}: {why}.")
         return
     first, last = (_at(curve, found.steps[place].loosened) for place in (0, -1))
     if count == 1:
@@ -199,8 +201,8 @@ def _chart(curve: Curve, kind: Type, width: int) -> list[str]:
     margin = lines[0].index("┤")
     axis = " " * margin + "└" + "─" * (max(map(len, lines)) - margin - 1)
     first, last = min(points[0][0], 0), max(points[-1][0], 0)
-    word = "loosened" if curve.limit is None else "raised" if curve.upper else "lowered"
-    said = f"{' ' * margin} {_at(curve, first)} … {_at(curve, last)}, {word} to the right; {MARK} as it is now"
+    now = "as it is" if curve.limit is None else f"at {_at(curve, 0)}, as it is"
+    said = f"{' ' * margin} {_name(curve)} {_at(curve, first)} … {_at(curve, last)}, looser to the right; {MARK} {now}"
     return ["", *lines, axis, said]
 
 
@@ -209,21 +211,34 @@ def _steps_table(curve: Curve, kind: Type) -> Table:
     steps = curve.steps.steps
     table = Table(box=box.SIMPLE)
     if curve.limit is not None:
-        table.add_column(f"{curve.constraint} {'from' if curve.upper else 'at most'}", justify="right")
+        table.add_column(_name(curve), justify="right")
     table.add_column("change" if curve.limit is not None else "loosened by", justify="right")
     table.add_column("optimum", justify="right")
-    now = max((place for place, step in enumerate(steps) if step.loosened <= 0), default=-1)
+
+    def row(loosened: int, optimum: str) -> None:
+        change = format_value(loosened if curve.upper else -loosened, curve.unit)
+        cells = [change, optimum + ("" if loosened else " (now)")]
+        table.add_row(*([_at(curve, loosened)] if curve.limit is not None else []), *cells, style=_NOW[loosened == 0])
+
+    before = [place for place, step in enumerate(steps) if step.loosened <= 0]
+    now = before[-1] if before else -1
+    between = steps[now].loosened < 0 if before else curve.steps.from_first  # else a step is there, or nothing is known
+    if between and not before:
+        row(0, "no plan")
     previous = -1
     for place in _nearest(len(steps), max(now, 0)):
         if place != previous + 1:
             table.add_row(*["…"] * len(table.columns))
         previous, step = place, steps[place]
-        change = step.loosened if curve.upper else -step.loosened
-        cells = [format_value(change, curve.unit), format_value(step.value, kind) + (" (now)" if place == now else "")]
-        if curve.limit is not None:
-            cells.insert(0, _at(curve, step.loosened))
-        table.add_row(*cells, style="bold" if place == now else None)
+        row(step.loosened, format_value(step.value, kind))
+        if between and place == now:
+            row(0, format_value(step.value, kind))
     return table
+
+
+def _name(curve: Curve) -> str:
+    """The threshold as the constraint has it: `rating >=`; what it is loosened by where there is no constant."""
+    return f"{curve.constraint} {curve.comparison or 'loosened by'}"
 
 
 def _nearest(count: int, place: int) -> list[int]:

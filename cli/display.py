@@ -101,15 +101,18 @@ def _claims(certificate: Certificate, problem: Problem) -> Table:
 
 def print_conflicts(out: Console, claim: ConflictsClaim, problem: Problem, notes: Sequence[str] = ()) -> None:
     """What would make the task possible, a note before each if there are any, and what cannot hold together."""
+    from ..solver.questions.sensitivity import is_threshold
+
     width = max(map(len, notes), default=-2) + 2
     out.print("No plan exists. Any one of these makes it possible:" if claim.corrections else "No plan exists.")
     for number, correction in enumerate(claim.corrections[:_SHOWN]):
         note = (notes[number] if notes else "").ljust(width)
-        steps = correction_steps(correction, problem)
         plan = ", ".join(f"{choice} {picks[0].id}" for choice, picks in correction.plan.picks.items())
-        out.print(Text.assemble("  ", note, (" and ".join(steps), "bold"), f"  ({plan})"))
+        out.print(Text.assemble("  ", note, (correction_text(correction, problem), "bold"), f"  ({plan})"))
     if len(claim.corrections) > _SHOWN:
         out.print(f"  … and {len(claim.corrections) - _SHOWN} more in the certificate")
+    if sum(is_threshold(item) for item in problem.constraints) > 1 and claim.corrections:
+        out.print("A way out moves at most one threshold; moving two at once is not looked for.")
     if claim.conflicts:
         out.print("Each of these sets of constraints cannot hold together:")
     for names in claim.conflicts[:_SHOWN]:
@@ -121,10 +124,11 @@ def print_conflicts(out: Console, claim: ConflictsClaim, problem: Problem, notes
     out.print()
 
 
-def correction_steps(correction: CorrectionClaim, problem: Problem) -> list[str]:
-    """What a correction does: `drop pool`, `raise budget by $112.40`."""
-    steps = [f"drop {name}" for name in correction.drop]
-    return steps if correction.move is None else [*steps, _moved(correction.move, problem)]
+def correction_text(correction: CorrectionClaim, problem: Problem) -> str:
+    """What a correction does: `drop pool and view; raise budget by $112.40`."""
+    *most, last = correction.drop or ("",)
+    dropped = [f"drop {', '.join(most)} and {last}" if most else f"drop {last}"] if correction.drop else []
+    return "; ".join(dropped if correction.move is None else [*dropped, _moved(correction.move, problem)])
 
 
 def _moved(move: Move, problem: Problem) -> str:

@@ -13,7 +13,7 @@ from ..schemas.certificate import Certificate, ConflictsClaim, distribution_pair
 from ..schemas.files import write_atomically
 from ..schemas.units import Type, format_value
 from ..solver.questions.place import TOP, order_of
-from .display import correction_steps
+from .display import correction_text
 
 if TYPE_CHECKING:
     from ..schemas.problem import Problem
@@ -125,13 +125,13 @@ def _curve(problem: Problem, curve: Curve, kind: Type) -> Iterator[Section]:
         return loosened if threshold is None else threshold
 
     points = [(across(step.loosened) / unit.scale, step.value / kind.scale) for step in steps]
-    label = curve.constraint if curve.limit is not None else f"{curve.constraint} loosened by"
+    label = f"{curve.constraint} {curve.comparison or 'loosened by'}"
     spec = steps_chart(
         points, across(0) / unit.scale, _axis(label, unit), _axis("optimum", kind), "right" if curve.upper else "left"
     )
     (constraint,) = (item for item in problem.constraints if item.name == curve.constraint)
     alt = (
-        f"The optimum as a step function of {curve.constraint} ({constraint.text.text}): {len(steps):,} steps, "
+        f"The optimum as a step function of {curve.constraint} ({constraint.text.text}): {_count(len(steps), 'step')}, "
         f"possible from {format_value(across(steps[0].loosened), unit)} on"
     )
     goes_on = "" if curve.steps.from_first and curve.steps.to_last else " It goes on beyond what is drawn."
@@ -143,7 +143,7 @@ def _curve(problem: Problem, curve: Curve, kind: Type) -> Iterator[Section]:
 def _conflicts(problem: Problem, claim: ConflictsClaim) -> Iterator[Section]:
     ways = tuple(
         (
-            " and ".join(correction_steps(item, problem)),
+            correction_text(item, problem),
             ", ".join(f"{choice} {picks[0].id}" for choice, picks in item.plan.picks.items()),
         )
         for item in claim.corrections
@@ -180,6 +180,10 @@ def _survivors(survivors: tuple[Survivors, ...]) -> Iterator[Section]:
     grid = Grid(head, rows, frozenset(range(1, len(head))))
     text = "Rows that are left, filter by filter; in the table: rows that pass it alone / with those above."
     yield Section("Where the offers go", text, Figure(funnel_chart(panels), alt), grid)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' if number != 1 else ''}"
 
 
 def _axis(label: str, kind: Type) -> str:
