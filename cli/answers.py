@@ -11,10 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ..schemas.canonical import narrow
-from ..schemas.units import Type, format_decimal, format_value
+from ..schemas.units import Type, format_value
 from .chart import MARK, step_chart
 from .common import console
-from .display import percent, print_conflicts, survivors_table
+from .display import exact, percent, print_conflicts, survivors_table
 from .tables import show
 
 if TYPE_CHECKING:
@@ -276,14 +276,6 @@ def print_unsolvable(
         show(out, survivors_table(survivors))
     if found.curve is not None:
         print_curve(out, problem, found.curve, found.objective)
-
-
-def exact(number: Fraction) -> str:
-    """A fraction as a decimal if it is one, else as `p/q`."""
-    digits = next((digits for digits in range(41) if 10**digits % number.denominator == 0), None)
-    if digits is None:
-        return str(number)
-    return format_decimal(int(number * 10**digits), 10**digits, grouped=True)
 
 
 def print_trace(

@@ -248,6 +248,14 @@ def percent(share: Fraction) -> str:
     return f"{format_decimal(int(hundredths), 100)} %"
 
 
+def exact(number: Fraction) -> str:
+    """A fraction as a decimal if it is one, else as `p/q`."""
+    digits = next((digits for digits in range(41) if 10**digits % number.denominator == 0), None)
+    if digits is None:
+        return str(number)
+    return format_decimal(int(number * 10**digits), 10**digits, grouped=True)
+
+
 def _value(value: int | str, kind: Type) -> str:
     return format_value(narrow(value), kind)
 

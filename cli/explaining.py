@@ -199,16 +199,18 @@ def _task(
         certificate, survivors = certified.certificate, certified.survivors
         claim = certificate.claims.conflicts
     shown.stop()
-    if asked.html is not None and certificate is not None:
-        from .pages import write_explanation
-
-        write_explanation(asked.html, title, problem, certificate, found, survivors)
     ways = None
     if claim is not None and asked.prices:
         from ..solver.questions.prices import priced
 
         ways = priced(claim, problem, asked.prices)
         claim = claim.model_copy(update={"corrections": tuple(item.correction for item in ways)})
+    if asked.html is not None and certificate is not None:
+        from .pages import write_explanation
+
+        write_explanation(asked.html, title, problem, certificate, found, survivors, ways)
+        if not as_json:
+            click.echo(f"page written: {asked.html}", err=True)
     if as_json:
         from ..schemas.expression import children
         from ..schemas.plain import as_data

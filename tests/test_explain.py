@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cobench.cli.answers import exact
 from cobench.cli.chart import MARK, step_chart
-from cobench.cli.display import correction_text
+from cobench.cli.display import correction_text, exact
 from cobench.datasets.opening import open_dataset
 from cobench.schemas.certificate import ConflictsClaim, CorrectionClaim, Grade, Move
 from cobench.schemas.plan import Plan
