@@ -11,10 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from ..schemas.canonical import narrow
-from ..schemas.units import Type, format_decimal, format_value
+from ..schemas.units import Type, format_value
 from .chart import MARK, step_chart
 from .common import console
-from .display import percent, print_conflicts, survivors_table
+from .display import exact, percent, print_conflicts, survivors_table
+from .tables import show
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from .explaining import Lost
 
 _STEPS = 24  # on a terminal; the JSON has them all
+_NOW = {True: "bold", False: None}
 
 
 def print_place(task: str, place: Place) -> None:
@@ -65,7 +67,7 @@ def print_place(task: str, place: Place) -> None:
         table.add_row(f"top {cut.percent} %", Text.assemble(mark, f": {reach}"))
     told = "read from the certificate's distribution" if place.source == "certificate" else "counted by the scan"
     table.add_row("source", told)
-    out.print(table)
+    show(out, table)
 
 
 def print_unranked(found: Evaluation) -> None:
@@ -79,7 +81,7 @@ def print_unranked(found: Evaluation) -> None:
     table = _facts()
     for item in found.violations:
         table.add_row(Text(item.constraint, style="red"), Text(item.detail))
-    out.print(table)
+    show(out, table)
 
 
 def print_best(task: str, best: Best) -> None:
@@ -98,7 +100,7 @@ def print_best(task: str, best: Best) -> None:
         if plan.value != best.plans[first].value:
             first = number
         table.add_row(f"{first + 1:,}", format_value(plan.value, kind), *map(Text, plan.ids.values()))
-    out.print(table)
+    show(out, table)
     if best.cut is not None:
         out.print(f"The best value is shared by {_plans(best.cut.plans)}; these are the first {shown:,} by their ids.")
     elif best.next is None:
@@ -128,7 +130,7 @@ def print_sensitivity(title: str, problem: Problem, found: Sensitivity) -> None:
     out.print(f"solvable: {number}, optimum {best}")
     if found.influences:
         out.print()
-        out.print(_influences(found))
+        show(out, _influences(found))
     redundant = [item.constraint for item in found.influences if item.redundant]
     if redundant:
         each = ", each on its own" if len(redundant) > 1 else ""
@@ -175,12 +177,13 @@ def print_curve(out: Console, problem: Problem, curve: Curve, kind: Type) -> Non
         return
     for line in _chart(curve, kind, out.width):
         out.print(Text(line))
-    out.print(_steps_table(curve, kind))
+    show(out, _steps_table(curve, kind))
     count = len(found.steps)
     sides = [side for side, ended in (("tighter", found.from_first), ("looser", found.to_last)) if not ended]
     if found.stopped or sides:
         why = f"a limit ended the search ({found.stopped})" if found.stopped else "more than were asked for"
-        out.print(f"{count:,} steps computed; it goes on where the threshold is {' and '.join(sides)}: {why}.")
+        computed = f"{count:,} step{'s' if count > 1 else ''} computed"
+        out.print(f"{computed}; it goes on where the threshold is {' and '.join(sides)}: {why}.")
         return
     first, last = (_at(curve, found.steps[place].loosened) for place in (0, -1))
     if count == 1:
@@ -198,8 +201,8 @@ def _chart(curve: Curve, kind: Type, width: int) -> list[str]:
     margin = lines[0].index("┤")
     axis = " " * margin + "└" + "─" * (max(map(len, lines)) - margin - 1)
     first, last = min(points[0][0], 0), max(points[-1][0], 0)
-    word = "loosened" if curve.limit is None else "raised" if curve.upper else "lowered"
-    said = f"{' ' * margin} {_at(curve, first)} … {_at(curve, last)}, {word} to the right; {MARK} as it is now"
+    now = "as it is" if curve.limit is None else f"at {_at(curve, 0)}, as it is"
+    said = f"{' ' * margin} {_name(curve)} {_at(curve, first)} … {_at(curve, last)}, looser to the right; {MARK} {now}"
     return ["", *lines, axis, said]
 
 
@@ -208,21 +211,34 @@ def _steps_table(curve: Curve, kind: Type) -> Table:
     steps = curve.steps.steps
     table = Table(box=box.SIMPLE)
     if curve.limit is not None:
-        table.add_column(f"{curve.constraint} {'from' if curve.upper else 'at most'}", justify="right")
+        table.add_column(_name(curve), justify="right")
     table.add_column("change" if curve.limit is not None else "loosened by", justify="right")
     table.add_column("optimum", justify="right")
-    now = max((place for place, step in enumerate(steps) if step.loosened <= 0), default=-1)
+
+    def row(loosened: int, optimum: str) -> None:
+        change = format_value(loosened if curve.upper else -loosened, curve.unit)
+        cells = [change, optimum + ("" if loosened else " (now)")]
+        table.add_row(*([_at(curve, loosened)] if curve.limit is not None else []), *cells, style=_NOW[loosened == 0])
+
+    before = [place for place, step in enumerate(steps) if step.loosened <= 0]
+    now = before[-1] if before else -1
+    between = steps[now].loosened < 0 if before else curve.steps.from_first  # else a step is there, or nothing is known
+    if between and not before:
+        row(0, "no plan")
     previous = -1
     for place in _nearest(len(steps), max(now, 0)):
         if place != previous + 1:
             table.add_row(*["…"] * len(table.columns))
         previous, step = place, steps[place]
-        change = step.loosened if curve.upper else -step.loosened
-        cells = [format_value(change, curve.unit), format_value(step.value, kind) + (" (now)" if place == now else "")]
-        if curve.limit is not None:
-            cells.insert(0, _at(curve, step.loosened))
-        table.add_row(*cells, style="bold" if place == now else None)
+        row(step.loosened, format_value(step.value, kind))
+        if between and place == now:
+            row(0, format_value(step.value, kind))
     return table
+
+
+def _name(curve: Curve) -> str:
+    """The threshold as the constraint has it: `rating >=`; what it is loosened by where there is no constant."""
+    return f"{curve.constraint} {curve.comparison or 'loosened by'}"
 
 
 def _nearest(count: int, place: int) -> list[int]:
@@ -257,17 +273,9 @@ def print_unsolvable(
     notes = ["no price" if way.price is None else f"price {exact(way.price)}" for way in ways or ()]
     print_conflicts(out, claim, problem, notes)
     if survivors:
-        out.print(survivors_table(survivors))
+        show(out, survivors_table(survivors))
     if found.curve is not None:
         print_curve(out, problem, found.curve, found.objective)
-
-
-def exact(number: Fraction) -> str:
-    """A fraction as a decimal if it is one, else as `p/q`."""
-    digits = next((digits for digits in range(41) if 10**digits % number.denominator == 0), None)
-    if digits is None:
-        return str(number)
-    return format_decimal(int(number * 10**digits), 10**digits, grouped=True)
 
 
 def print_trace(
@@ -294,9 +302,9 @@ def print_trace(
         mark = {True: Text("ok", style="green"), None: Text("?", style="yellow"), False: Text("broken", style="red")}
         place = Text("first", style="bold red") if item is first and broken > 1 else Text("")
         table.add_row(mark[item.holds], Text(item.constraint), Text(_said(item)), place)
-    out.print(table)
+    show(out, table)
     if survivors:
-        out.print(survivors_table(survivors))
+        show(out, survivors_table(survivors))
     for item in lost:
         if item.constraint is None:
             out.print(Text(f"{item.choice} {item.offer} passes everything that is about {item.choice} alone."))

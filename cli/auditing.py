@@ -146,8 +146,7 @@ def harden(
     from ..schemas.problem import pose
     from ..schemas.source import read_text
     from ..schemas.task import parse_task
-    from ..solver.outcome import Limits
-    from ..solver.questions.entailment import Undecided
+    from ..solver.outcome import Limits, Undecided
     from ..solver.questions.harden import harden as harden_task
     from ..verification import data_of
     from . import hardening
@@ -161,13 +160,16 @@ def harden(
         dataset = data_of(file, data)
         goal = hardening.goal(unique, plans, margin, pose(file, dataset.manifest).objective.type)
         try:
-            found = harden_task(file, text, dataset, goal, constraint, Limits(time_limit, work_limit))
-        except Undecided:
-            say("undecided: a limit left open what the task has now", err=True)
+            limits = Limits(time_limit, work_limit)
+            found = harden_task(
+                file, text, dataset, goal, constraint, limits, lambda name: shown.begin(f"{task.stem}: moving {name}")
+            )
+        except Undecided as limit:
+            say(f"undecided: what the task has now is open: {hardening.limit_told(str(limit))}", err=True)
             return 3
     if write and found.changes:
         hardening.write(task, found.changes[0])
-    hardening.tell(file, text, found, as_json)
+    hardening.tell(file, text, found, goal, as_json)
     if found.changes or found.reached:
         return 0
     return 1 if found.complete else 3

@@ -16,6 +16,7 @@ from ..schemas.canonical import wide
 from ..schemas.units import format_value
 from .common import console
 from .display import percent
+from .tables import show
 
 if TYPE_CHECKING:
     from ..solver.questions.audit import Audit, ConstraintFacts, Naive
@@ -36,13 +37,13 @@ def print_audit(title: str, audit: Audit, findings: Sequence[Finding]) -> None:
         _print(finding)
     if findings:
         out.print()
-    out.print(_constraints(audit))
+    show(out, _constraints(audit))
     if len(audit.steps) > 1:
-        out.print(_steps(audit))
+        show(out, _steps(audit))
     if audit.wishes:
-        out.print(_wishes(audit))
+        show(out, _wishes(audit))
     if audit.strategies:
-        out.print(_strategies(audit))
+        show(out, _strategies(audit))
 
 
 def print_findings(audit: Audit, findings: Sequence[Finding]) -> None:
@@ -75,7 +76,7 @@ def print_suite(audited: Sequence[tuple[Audit, Sequence[Finding]]]) -> None:
             _closest(audit),
             Text(kinds, style=_STYLES["warning"]),
         )
-    console().print(table)
+    show(console(), table)
     warned = sum(any(item.severity == "warning" for item in findings) for _, findings in audited)
     console().print(f"{len(audited)} tasks audited, {warned} with warnings")
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # C0 and C1 controls but line end and tab, what turns the direction of writing, other line ends, and half characters.
 _COMMANDS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+_UNBOUNDED = 1_000_000  # characters in a line
 
 SEVERITY = (0, 3, 1, 4, 2, 70)  # of exit codes, worst last
 
@@ -80,10 +81,15 @@ def error_texts(fault: CobenchError) -> list[str]:
 
 
 def console(stderr: bool = False) -> Console:
-    """A console that leaves boxes and colours out when nobody is looking; rich itself respects NO_COLOR."""
+    """A console that leaves colours out when nobody is looking, and gives a file or a pipe as much width as it needs.
+
+    rich itself respects NO_COLOR and COLUMNS.
+    """
     from .terminal import Terminal
 
-    return Terminal(stderr=stderr, soft_wrap=not sys.stdout.isatty())
+    looking = (sys.stderr if stderr else sys.stdout).isatty()
+    width = None if looking or os.environ.get("COLUMNS") else _UNBOUNDED
+    return Terminal(stderr=stderr, soft_wrap=not looking, width=width)
 
 
 class Telling:

@@ -62,6 +62,8 @@ def _print(found: Sequence[Change], flipped: Sequence[Flip], tasks: int, scored:
     from rich.table import Table
     from rich.text import Text
 
+    from .tables import show
+
     out = console()
     for change in found:
         mark, colour = _MARKS[change.kind]
@@ -72,7 +74,7 @@ def _print(found: Sequence[Change], flipped: Sequence[Flip], tasks: int, scored:
         for name, before, after in _lines(change.old, change.new):
             lines.add_row(name, before, "→", after)
         if lines.row_count:
-            out.print(lines)
+            show(out, lines)
     kinds = Counter(change.kind if change.claims or change.kind != "changed" else "other inputs" for change in found)
     said = ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items())) or "nothing changed"
     out.print(f"{tasks} task{'s' if tasks != 1 else ''}: {said}")

@@ -19,6 +19,7 @@ from ..schemas.expression import Compare, Literal
 from ..schemas.units import Type, format_decimal, format_value
 from ..solver.rank import in_top
 from .common import console
+from .tables import show
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,14 +41,14 @@ def print_verification(title: str, result: Verification, written: Path | None) -
     certificate = result.certificate
     out.print(Text.assemble((certificate.task.id, "bold"), f"  {title}"))
     out.print()
-    out.print(_claims(certificate, result.problem))
+    show(out, _claims(certificate, result.problem))
     out.print()
     if certificate.claims.conflicts is not None:
         print_conflicts(out, certificate.claims.conflicts, result.problem)
-    out.print(_engines(result))
+    show(out, _engines(result))
     out.print()
     if result.survivors:
-        out.print(survivors_table(result.survivors))
+        show(out, survivors_table(result.survivors))
         out.print()
     for finding in result.refuted:
         out.print(Text(f"refuted by the checker: {finding.claim}: {finding.detail}", style="bold red"))
@@ -100,15 +101,18 @@ def _claims(certificate: Certificate, problem: Problem) -> Table:
 
 def print_conflicts(out: Console, claim: ConflictsClaim, problem: Problem, notes: Sequence[str] = ()) -> None:
     """What would make the task possible, a note before each if there are any, and what cannot hold together."""
+    from ..solver.questions.sensitivity import is_threshold
+
     width = max(map(len, notes), default=-2) + 2
     out.print("No plan exists. Any one of these makes it possible:" if claim.corrections else "No plan exists.")
     for number, correction in enumerate(claim.corrections[:_SHOWN]):
         note = (notes[number] if notes else "").ljust(width)
-        steps = correction_steps(correction, problem)
         plan = ", ".join(f"{choice} {picks[0].id}" for choice, picks in correction.plan.picks.items())
-        out.print(Text.assemble("  ", note, (" and ".join(steps), "bold"), f"  ({plan})"))
+        out.print(Text.assemble("  ", note, (correction_text(correction, problem), "bold"), f"  ({plan})"))
     if len(claim.corrections) > _SHOWN:
         out.print(f"  … and {len(claim.corrections) - _SHOWN} more in the certificate")
+    if sum(is_threshold(item) for item in problem.constraints) > 1 and claim.corrections:
+        out.print("A way out moves at most one threshold; moving two at once is not looked for.")
     if claim.conflicts:
         out.print("Each of these sets of constraints cannot hold together:")
     for names in claim.conflicts[:_SHOWN]:
@@ -120,10 +124,11 @@ def print_conflicts(out: Console, claim: ConflictsClaim, problem: Problem, notes
     out.print()
 
 
-def correction_steps(correction: CorrectionClaim, problem: Problem) -> list[str]:
-    """What a correction does: `drop pool`, `raise budget by $112.40`."""
-    steps = [f"drop {name}" for name in correction.drop]
-    return steps if correction.move is None else [*steps, _moved(correction.move, problem)]
+def correction_text(correction: CorrectionClaim, problem: Problem) -> str:
+    """What a correction does: `drop pool and view; raise budget by $112.40`."""
+    *most, last = correction.drop or ("",)
+    dropped = [f"drop {', '.join(most)} and {last}" if most else f"drop {last}"] if correction.drop else []
+    return "; ".join(dropped if correction.move is None else [*dropped, _moved(correction.move, problem)])
 
 
 def _moved(move: Move, problem: Problem) -> str:
@@ -234,13 +239,21 @@ def print_verdict(verdict: Verdict, problem: Problem) -> None:
         best = next((part for part in (1, 5, 10, 20, 50) if in_top(verdict.standing, part)), 100)
         table.add_row("among", f"the best {best} %")
     if table.row_count:
-        out.print(table)
+        show(out, table)
 
 
 def percent(share: Fraction) -> str:
     """A share as a percentage with two digits, rounded up, so that only nothing is 0.00 %."""
     hundredths = -(-share * 10_000 // 1)
     return f"{format_decimal(int(hundredths), 100)} %"
+
+
+def exact(number: Fraction) -> str:
+    """A fraction as a decimal if it is one, else as `p/q`."""
+    digits = next((digits for digits in range(41) if 10**digits % number.denominator == 0), None)
+    if digits is None:
+        return str(number)
+    return format_decimal(int(number * 10**digits), 10**digits, grouped=True)
 
 
 def _value(value: int | str, kind: Type) -> str:
@@ -299,7 +312,7 @@ def print_dataset(found: dict[str, Any]) -> None:
         columns = Table(box=None, show_header=False, padding=(0, 2, 0, 2))
         for column, kind in table["columns"].items():
             columns.add_row(column, Text(kind))
-        out.print(columns)
+        show(out, columns)
     out.print()
     for name, relation in found["relations"].items():
         what = f"a number ({relation['value']})" if relation["value"] else "true or false"

@@ -73,7 +73,8 @@ class Asked:
     "prices",
     multiple=True,
     metavar="NAME=PRICE",
-    help="What a unit of a threshold costs, or dropping a constraint; orders the ways out. Repeatable.",
+    help="What a unit of a threshold costs, or dropping another constraint; drop:NAME=PRICE for dropping a threshold. "
+    "Orders the ways out. Repeatable.",
 )
 @click.option(
     "--data", metavar="DATASET", help="A bundled name or a folder, instead of the dataset that the task names."
@@ -92,12 +93,15 @@ def explain(
 ) -> int:  # fmt: skip
     """Explain TASK: why it has no plan and what would help, or what binds when it has one.
 
-    Without a plan: the constraints that cannot hold together, and every least change that makes the task possible, with
-    a plan as witness. With one: the optimum without each constraint, and the optimum as a function of one threshold.
+    Without a plan: the constraints that cannot hold together, and the least changes that make the task possible, each
+    with a plan as witness: every smallest set of constraints to drop, and for each threshold in it the least amount
+    that it has to move instead. Changes that move two thresholds at once are not looked for.
+
+    With a plan: the optimum without each constraint, and the optimum as a function of one threshold.
 
     \b
     cobench explain task.yaml --threshold budget
-    cobench explain task.yaml --price budget=1 --price pool=40
+    cobench explain task.yaml --price budget=1 --price pool=40 --price drop:budget=300
     cobench explain task.yaml --plan expected.yaml
     """
     from ..schemas.problem import pose
@@ -199,16 +203,18 @@ def _task(
         certificate, survivors = certified.certificate, certified.survivors
         claim = certificate.claims.conflicts
     shown.stop()
-    if asked.html is not None and certificate is not None:
-        from .pages import write_explanation
-
-        write_explanation(asked.html, title, problem, certificate, found, survivors)
     ways = None
     if claim is not None and asked.prices:
         from ..solver.questions.prices import priced
 
         ways = priced(claim, problem, asked.prices)
         claim = claim.model_copy(update={"corrections": tuple(item.correction for item in ways)})
+    if asked.html is not None and certificate is not None:
+        from .pages import write_explanation
+
+        write_explanation(asked.html, title, problem, certificate, found, survivors, ways)
+        if not as_json:
+            click.echo(f"page written: {asked.html}", err=True)
     if as_json:
         from ..schemas.expression import children
         from ..schemas.plain import as_data
@@ -236,16 +242,21 @@ def _task(
 def _prices(texts: tuple[str, ...], problem: Problem) -> dict[str, Fraction]:
     """The prices by constraint; a usage error for what is none."""
     from ..schemas.units import parse_decimal
+    from ..solver.questions.prices import DROP
+    from ..solver.questions.sensitivity import is_threshold
 
     found: dict[str, Fraction] = {}
     for text in texts:
         name, equals, number = text.partition("=")
         price = parse_decimal(number)
         if not equals or price is None or price < 0:
-            raise click.BadParameter(f"'{text}' is not like budget=1 or pool=39.50", param_hint="'--price'")
-        if name in found:
-            raise click.BadParameter(f"'{name}' has two prices", param_hint="'--price'")
-        _constraint(name, problem)
+            raise click.BadParameter(
+                f"'{text}' is not like budget=1, pool=39.50 or drop:budget=300", param_hint="'--price'"
+            )
+        constraint = _constraint(name.removeprefix(DROP), problem)
+        same = {name} if is_threshold(constraint) else {constraint.name, DROP + constraint.name}
+        if same & found.keys():
+            raise click.BadParameter(f"'{constraint.name}' has two prices", param_hint="'--price'")
         found[name] = price
     return found
 

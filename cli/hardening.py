@@ -13,6 +13,7 @@ import rich_click as click
 
 from ..schemas.canonical import wide
 from ..schemas.units import Type, format_decimal, format_value, parse_decimal
+from ..solver.outcome import Reason
 from ..solver.questions.harden import Change, Hardened, State
 from ..solver.questions.rewrite import unified
 from ..solver.questions.thresholds import Goal, Margin, Plans, Unique
@@ -51,9 +52,12 @@ def write(path: Path, change: Change) -> None:
     write_atomically(target, mark + change.text.encode())
 
 
-def tell(file: TaskFile, text: str, found: Hardened, as_json: bool) -> None:
+def tell(file: TaskFile, text: str, found: Hardened, goal: Goal, as_json: bool) -> None:
     """The patch of the first change on stdout and the rest on stderr; or all of it as JSON on stdout."""
     patch = unified(file.source.name, text, found.changes[0].text) if found.changes else ""
+    nearest = sorted(
+        found.nearest, key=lambda item: abs(item.state.plans - goal.number) if isinstance(goal, Plans) else 0
+    )
     if as_json:
         print_json(
             {
@@ -61,9 +65,10 @@ def tell(file: TaskFile, text: str, found: Hardened, as_json: bool) -> None:
                 "id": file.task.id,
                 "reached": found.reached,
                 "complete": found.complete,
+                "open": dict(found.left_open),
                 "now": _state(found.now),
                 "changes": [_change(change) for change in found.changes],
-                "nearest": [_change(change) for change in found.nearest],
+                "nearest": [{**_change(change), **_side(change, goal)} for change in nearest],
                 "patch": patch,
             }
         )
@@ -76,13 +81,32 @@ def tell(file: TaskFile, text: str, found: Hardened, as_json: bool) -> None:
         step = f"{'or ' if number else ''}{change.constraint}: {change.old} becomes {change.new}"
         say(f"{step}: {_told(change.state, kind)}")
     if not found.changes and not found.reached:
-        say("no threshold does it" if found.complete else "undecided: a limit ended the search")
-        for change in found.nearest:
-            say(f"nearest, {change.constraint} at {change.new} instead of {change.old}: {_told(change.state, kind)}")
+        say("no threshold does it" if found.complete else "undecided: no threshold was found that does it, and")
+    for name, limit in found.left_open.items():
+        say(f"{name} was not tried to the end: {limit_told(limit)}")
+    for change in nearest:
+        side = "".join(f" from {side}" for side in _side(change, goal).values())
+        where = f"{change.constraint} at {change.new} instead of {change.old}"
+        say(f"nearest{side} with {where}: {_told(change.state, kind)}")
     if found.changes:
         for note in _stale(file, found.changes[0], found):
             say(f"note: {note}")
     click.echo(patch, nl=False)
+
+
+def _side(change: Change, goal: Goal) -> dict[str, str]:
+    """On which side of the number of plans that was wanted a change ends."""
+    return {"side": "below" if change.state.plans < goal.number else "above"} if isinstance(goal, Plans) else {}
+
+
+def limit_told(limit: str) -> str:
+    """Which limit it was, and what can be done about it."""
+    hints: dict[str, str] = {
+        Reason.WORK: "--work-limit raises it",
+        Reason.TIME: "--time-limit raises it",
+        Reason.MEMORY: "it needs a machine with more",
+    }
+    return f"{limit} ({hints.get(limit, 'a bound of the search itself, which no option raises')})"
 
 
 def say(text: str) -> None:

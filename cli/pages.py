@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,12 +13,13 @@ from ..schemas.certificate import Certificate, ConflictsClaim, distribution_pair
 from ..schemas.files import write_atomically
 from ..schemas.units import Type, format_value
 from ..solver.questions.place import TOP, order_of
-from .display import correction_steps
+from .display import correction_text, exact
 
 if TYPE_CHECKING:
     from ..schemas.problem import Problem
     from ..solver.certify import Survivors
     from ..solver.questions.place import Order
+    from ..solver.questions.prices import Priced
     from ..solver.questions.sensitivity import Curve, Sensitivity
 
 _MOST_SETS = 60  # rows of a figure; its table has them all
@@ -27,16 +28,16 @@ _MOST_BARS = 500  # values in the table of a distribution
 
 def write_explanation(
     path: Path, title: str, problem: Problem, certificate: Certificate, found: Sensitivity,
-    survivors: tuple[Survivors, ...],
+    survivors: tuple[Survivors, ...], ways: Sequence[Priced] | None = None,
 ) -> None:  # fmt: skip
-    """Writes the page about one task."""
+    """Writes the page about one task; `ways`: the ways out of one without a plan in the order of their prices."""
     claims, order = certificate.claims, order_of(certificate)
     sections = [
         *_headline(problem, certificate, order),
         *_distribution(problem, certificate, order),
         *_influences(found),
         *(_curve(problem, found.curve, found.objective) if found.curve is not None else ()),
-        *(_conflicts(problem, claims.conflicts) if claims.conflicts is not None else ()),
+        *(_conflicts(problem, claims.conflicts, ways) if claims.conflicts is not None else ()),
         *_survivors(survivors),
     ]
     write_atomically(path, page(problem.id, title, sections).encode())
@@ -125,13 +126,13 @@ def _curve(problem: Problem, curve: Curve, kind: Type) -> Iterator[Section]:
         return loosened if threshold is None else threshold
 
     points = [(across(step.loosened) / unit.scale, step.value / kind.scale) for step in steps]
-    label = curve.constraint if curve.limit is not None else f"{curve.constraint} loosened by"
+    label = f"{curve.constraint} {curve.comparison or 'loosened by'}"
     spec = steps_chart(
         points, across(0) / unit.scale, _axis(label, unit), _axis("optimum", kind), "right" if curve.upper else "left"
     )
     (constraint,) = (item for item in problem.constraints if item.name == curve.constraint)
     alt = (
-        f"The optimum as a step function of {curve.constraint} ({constraint.text.text}): {len(steps):,} steps, "
+        f"The optimum as a step function of {curve.constraint} ({constraint.text.text}): {_count(len(steps), 'step')}, "
         f"possible from {format_value(across(steps[0].loosened), unit)} on"
     )
     goes_on = "" if curve.steps.from_first and curve.steps.to_last else " It goes on beyond what is drawn."
@@ -140,27 +141,29 @@ def _curve(problem: Problem, curve: Curve, kind: Type) -> Iterator[Section]:
     yield Section(f"The optimum against {curve.constraint}", f"{alt}.{goes_on}", Figure(spec, alt), grid)
 
 
-def _conflicts(problem: Problem, claim: ConflictsClaim) -> Iterator[Section]:
-    ways = tuple(
-        (
-            " and ".join(correction_steps(item, problem)),
-            ", ".join(f"{choice} {picks[0].id}" for choice, picks in item.plan.picks.items()),
-        )
-        for item in claim.corrections
-    )
+def _conflicts(problem: Problem, claim: ConflictsClaim, ways: Sequence[Priced] | None) -> Iterator[Section]:
+    corrections = claim.corrections if ways is None else [way.correction for way in ways]
+    prices = [("none" if way.price is None else exact(way.price),) for way in ways or ()]
+    choices = list(corrections[0].plan.picks) if corrections else []
+    rows: list[tuple[str, ...]] = []
+    before: dict[str, str] = {}
+    for number, item in enumerate(corrections):
+        ids = {choice: picks[0].id for choice, picks in item.plan.picks.items()}
+        said = ("″" if ids[choice] == before.get(choice) else ids[choice] for choice in choices)
+        rows.append((*(prices[number] if prices else ()), correction_text(item, problem), *said))
+        before = ids
     more = "" if claim.complete else " There may be others: a limit ended the search."
-    yield Section(
-        "Any one of these makes it possible", more.strip(), grid=Grid(("change", "then this plan works"), ways)
-    )
+    head = (*(("price",) if prices else ()), "change", *(f"a plan then: {choice}" for choice in choices))
+    yield Section("Any one of these makes it possible", more.strip(), grid=Grid(head, tuple(rows)))
     sets = [names for names in claim.conflicts if names]
     names = [item.name for item in problem.constraints if any(item.name in conflict for conflict in sets)]
     number = len(claim.conflicts)
     alt = f"{number:,} minimal set{'s' if number != 1 else ''} of constraints that cannot hold together"
     figure = Figure(sets_chart(names, sets[:_MOST_SETS], "conflict"), alt) if sets else None
-    rows = tuple(
+    listed = tuple(
         (f"{number}", ", ".join(conflict) or "no offers at all") for number, conflict in enumerate(claim.conflicts, 1)
     )
-    yield Section("What cannot hold together", f"{alt}.{more}", figure, Grid(("", "constraints"), rows))
+    yield Section("What cannot hold together", f"{alt}.{more}", figure, Grid(("", "constraints"), listed))
 
 
 def _survivors(survivors: tuple[Survivors, ...]) -> Iterator[Section]:
@@ -182,5 +185,9 @@ def _survivors(survivors: tuple[Survivors, ...]) -> Iterator[Section]:
     yield Section("Where the offers go", text, Figure(funnel_chart(panels), alt), grid)
 
 
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' if number != 1 else ''}"
+
+
 def _axis(label: str, kind: Type) -> str:
-    return f"{label[:80]} ({kind.unit})" if kind.unit else label[:80]
+    return f"{label} ({kind.unit})" if kind.unit else label

@@ -43,8 +43,8 @@ def prove(task: Path, out: Path, data: str | None, time_limit: float | None, as_
     from ..schemas.units import format_value
     from ..solver.checker.check import evaluate, open_data
     from ..solver.checker.vendor import NAME, plan_checker
-    from ..solver.outcome import Limits
-    from ..solver.proofs.proof_files import UndecidedError, write_proof
+    from ..solver.outcome import Limits, Undecided
+    from ..solver.proofs.proof_files import write_proof
     from ..verification import data_of
 
     file = load_task(task)
@@ -55,7 +55,7 @@ def prove(task: Path, out: Path, data: str | None, time_limit: float | None, as_
         shown.begin("reading tables")
         try:
             proved = write_proof(problem, dataset, out, Limits(time_limit), shown.begin)
-        except UndecidedError as open_question:
+        except Undecided as open_question:
             say(f"undecided: {open_question}; nothing was written", err=True)
             return UNDECIDED
         shown.begin("looking the plan up in the tables")

@@ -51,7 +51,8 @@ def rank(
     from ..schemas.problem import pose
     from ..schemas.task import load_task
     from ..solver.checker.check import evaluate, open_data
-    from ..solver.questions.place import Undecided, place
+    from ..solver.outcome import Undecided
+    from ..solver.questions.place import place
     from ..verification import data_of
     from .answers import print_place, print_unranked
 
@@ -116,9 +117,8 @@ def best(task: Path, most: int, data: str | None, time_limit: float | None, as_j
     from ..schemas.problem import pose
     from ..schemas.task import load_task
     from ..solver.lower import lower
-    from ..solver.outcome import Limits
+    from ..solver.outcome import Limits, Undecided
     from ..solver.questions.best import best_plans
-    from ..solver.questions.place import Undecided
     from ..verification import data_of
 
     file = load_task(task)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 
 BINS = 60
 WIDTH = 680
+LETTERS = 95  # of an axis title in a line
+NEAR = 50  # marks nearer than this part of the axis share one label
 INK, MARK = "#4c78a8", "#e45756"
 
 Rows = list[dict[str, Any]]
@@ -15,7 +18,8 @@ Rows = list[dict[str, Any]]
 def distribution_chart(
     pairs: Sequence[tuple[int, int]], scale: int, label: str, marks: Mapping[str, int]
 ) -> dict[str, Any]:
-    """How many plans there are by value; `pairs` (value, plans), in whole bins where values are many.
+    """How many plans there are by value; `pairs` (value, plans), in whole bins where values are many, else a bar around
+    each value.
 
     `marks` names values that a line is drawn at.
     """
@@ -23,33 +27,53 @@ def distribution_chart(
 
     low, high = min(value for value, _ in pairs), max(value for value, _ in pairs)
     width = max(1, -(-(high - low + 1) // BINS))
+    around = 0 if width > 1 else 0.4
     plans: dict[int, int] = {}
     for value, number in pairs:
         place = (value - low) // width
         plans[place] = plans.get(place, 0) + number
     rows: Rows = [
         {
-            "from": (low + place * width) / scale,
-            "to": (low + (place + 1) * width) / scale,
+            "value": (low + place * width) / scale,
+            "from": (low + place * width - around) / scale,
+            "to": (low + place * width + (width if width > 1 else around)) / scale,
             "plans": number,
             "shown": f"{number:,}",
         }
         for place, number in sorted(plans.items())
     ]
     bars = alt.Chart(alt.Data(values=rows)).mark_bar(color=INK).encode(
-        x=alt.X("from:Q", title=label, scale=alt.Scale(zero=False)),
+        x=alt.X(
+            "from:Q", title=wrap(label, LETTERS), scale=alt.Scale(zero=False), axis=alt.Axis(tickMinStep=1 / scale)
+        ),
         x2="to:Q",
         y=alt.Y("plans:Q", title="plans"),
         y2=alt.datum(0),  # else a bar between two places lies flat
-        tooltip=["from:Q", "to:Q", alt.Tooltip("shown:N", title="plans")],
+        tooltip=[*(["from:Q", "to:Q"] if width > 1 else ["value:Q"]), alt.Tooltip("shown:N", title="plans")],
     )  # fmt: skip
     lines: Rows = [{"value": value / scale, "name": name} for name, value in marks.items()]
-    base = alt.Chart(alt.Data(values=lines)).encode(x="value:Q")
-    rules = base.mark_rule(color=MARK, strokeDash=[4, 3]).encode(tooltip=["name:N", "value:Q"])
-    names = base.mark_text(angle=270, align="right", dx=-4, dy=-5, color=MARK, fontSize=10).encode(
-        y=alt.value(0), text="name:N"
+    rules = alt.Chart(alt.Data(values=lines)).mark_rule(color=MARK, strokeDash=[4, 3]).encode(
+        x="value:Q", tooltip=["name:N", "value:Q"]
+    )  # fmt: skip
+    labels: Rows = [{"value": value / scale, "name": name} for name, value in _labels(marks, high - low)]
+    names = (
+        alt.Chart(alt.Data(values=labels))
+        .encode(x="value:Q")
+        .mark_text(angle=270, align="right", dx=-4, dy=-5, color=MARK, fontSize=10)
+        .encode(y=alt.value(0), text="name:N")
     )
     return _spec(alt.layer(bars, rules, names), height=240)
+
+
+def _labels(marks: Mapping[str, int], span: int) -> list[tuple[str, int]]:
+    """The names of marks, one label where they lie so near that labels would cover each other."""
+    found: list[tuple[str, int]] = []
+    for name, value in sorted(marks.items(), key=lambda item: item[1]):
+        if found and NEAR * (value - found[-1][1]) <= span:
+            found[-1] = f"{found[-1][0]}, {name}", found[-1][1]
+        else:
+            found.append((name, value))
+    return found
 
 
 def steps_chart(
@@ -70,7 +94,7 @@ def steps_chart(
     line = alt.Chart(alt.Data(values=rows)).mark_line(
         interpolate="step-after" if loosens == "right" else "step-before", color=INK, point=len(rows) <= BINS
     ).encode(
-        x=alt.X("threshold:Q", title=across, scale=alt.Scale(zero=False)),
+        x=alt.X("threshold:Q", title=wrap(across, LETTERS), scale=alt.Scale(zero=False)),
         y=alt.Y("optimum:Q", title=up, scale=alt.Scale(zero=False)),
         tooltip=["threshold:Q", "optimum:Q"],
     )  # fmt: skip
@@ -84,7 +108,9 @@ def bars_chart(bars: Sequence[tuple[str, float, str]], title: str) -> dict[str, 
 
     rows: Rows = [{"name": name, "length": length, "said": said} for name, length, said in bars]
     base = alt.Chart(alt.Data(values=rows)).encode(y=alt.Y("name:N", sort=None, title=None))
-    drawn = base.mark_bar(color=INK).encode(x=alt.X("length:Q", title=title), tooltip=["name:N", "said:N"])
+    drawn = base.mark_bar(color=INK).encode(
+        x=alt.X("length:Q", title=wrap(title, LETTERS)), tooltip=["name:N", "said:N"]
+    )
     said = base.mark_text(align="left", dx=4, fontSize=11).encode(x="length:Q", text="said:N")
     return _spec(alt.layer(drawn, said), height=max(40, 22 * len(rows)))
 
@@ -103,7 +129,7 @@ def _funnel(left: Sequence[tuple[str, int]], title: str) -> Any:
     rows: Rows = [{"name": name, "drawn": max(number, 0.8), "said": f"{number:,}"} for name, number in left]
     base = alt.Chart(alt.Data(values=rows)).encode(y=alt.Y("name:N", sort=None, title=None))
     drawn = base.mark_bar(color=INK).encode(
-        x=alt.X("drawn:Q", title="rows left", scale=alt.Scale(type="log", domainMin=0.8)), x2=alt.datum(0.8)
+        x=alt.X("drawn:Q", title="rows left", scale=alt.Scale(type="log", domainMin=0.8, nice=False)), x2=alt.datum(0.8)
     )
     said = base.mark_text(align="left", dx=4, fontSize=11).encode(x="drawn:Q", text="said:N")
     return alt.layer(drawn, said).properties(title=title, width=220, height=max(40, 20 * len(rows)))

@@ -34,7 +34,9 @@ def read_canonical(content: bytes, name: str) -> Any:
         value = json.loads(content.decode("utf-8"), parse_float=_no_float, parse_constant=_no_float)
         canonical = canonical_bytes(value)
     except (UnicodeError, ValueError, TypeError, RecursionError) as fault:
-        raise CertificateError(f"not canonical JSON: {fault}", where=where) from None
+        looks = content.lstrip().startswith(b"{")
+        hint = "" if looks else "a certificate is needed here: `cobench verify` writes one for a task"
+        raise CertificateError(f"not canonical JSON: {fault}", where=where, hint=hint) from None
     if canonical != content:
         hint = "certificates are compared byte by byte; do not reformat them"
         raise CertificateError("the JSON is not in canonical form", where=where, hint=hint)

@@ -29,6 +29,13 @@ _MESSAGES = {
     "too_short": "at least {min_length} must be given here",
     "too_long": "at most {max_length} can be given here",
 }
+# A key that only one kind of file has at its top level, and what such a file is.
+_KINDS = {
+    "choose": "a task",
+    "picks": "a plan",
+    "cobench_certificate": "a certificate",
+    "cobench_dataset": "a dataset's manifest",
+}
 _SHORT = ("string_type", "literal_error")  # complaints about the short form of something that may have a long one
 _LONG = ("model_type", "dict_type", "model_attributes_type")
 
@@ -44,6 +51,10 @@ def validate(model: type[Model], source: Source, error: type[InputError]) -> Mod
     if not isinstance(source.data, dict):
         what = "is empty" if source.data is None else "does not hold a mapping (key: value)"
         raise error(f"the file {what}", where=source.where())
+    own = next((key for key in _KINDS if key in model.model_fields), None)
+    other = next((key for key in _KINDS if key in source.data), None)
+    if own is not None and other is not None and own not in source.data:
+        raise error(f"this is {_KINDS[other]}, not {_KINDS[own]}", where=source.where((other,), key=True))
     try:
         return model.model_validate(source.data)
     except ValidationError as fault:

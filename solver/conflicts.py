@@ -18,7 +18,7 @@ import numpy as np
 from . import scan
 from .lattice import Aim, Lattice, TooLargeError
 from .model import Ints, Linear, Model, Threshold
-from .outcome import Limits, Status
+from .outcome import Limits, Status, Undecided
 from .reduce import cheapest
 from .signatures import frontier
 
@@ -49,23 +49,19 @@ class Explanation:
     complete: bool
 
 
-class _Undecided(Exception):
-    """A limit kept the scan from answering."""
-
-
 def explain(model: Model, limits: Limits) -> Explanation:
     """The explanation of a model without a plan (of one with a plan: no conflict, no correction)."""
     search = _Search(model, limits)
     complete = True
     try:
         search.run()
-    except _Undecided:
+    except Undecided:
         complete = False
     corrections: list[Correction] = []
     try:
         for dropped in search.corrections:
             corrections.extend(search.loosened(dropped))
-    except _Undecided:
+    except Undecided:
         complete = False
     conflicts = sorted(tuple(sorted(names)) for names in search.conflicts)
     conflicts.sort(key=len)
@@ -138,7 +134,7 @@ class _Search:
         self.corrections = corrections[: max(MAX_FOUND // 2, MAX_FOUND - len(conflicts))]
         self.conflicts = conflicts[: MAX_FOUND - len(self.corrections)]
         if len(conflicts) + len(corrections) > MAX_FOUND:
-            raise _Undecided
+            raise Undecided
         return True
 
     def _lattice(self, row: int | None) -> Lattice | None:
@@ -161,7 +157,7 @@ class _Search:
         """Whether some plan satisfies all the names."""
         if names not in self._known:
             if len(self._known) >= MAX_QUESTIONS:
-                raise _Undecided
+                raise Undecided
             known = self._looked_up(names)
             self._known[names] = self._scanned(names) if known is None else known
         return self._known[names]
@@ -185,17 +181,17 @@ class _Search:
     def _scanned(self, names: Names) -> bool:
         self._work -= sum(len(choice) for choice in self.small.choices)
         if self._work < 0:
-            raise _Undecided
+            raise Undecided
         outcome = scan.solve(self.small.kept(names), self._left())
         if outcome.status is Status.UNKNOWN:
-            raise _Undecided
+            raise Undecided
         return outcome.status is not Status.INFEASIBLE
 
     def _by_map(self) -> None:
         """MARCO."""
         while (seed := self._unexplained()) is not None:
             if len(self.conflicts) + len(self.corrections) >= MAX_FOUND:
-                raise _Undecided
+                raise Undecided
             if self.solvable(seed):
                 for name in sorted(self.every - seed):
                     if self.solvable(seed | {name}):
@@ -248,7 +244,7 @@ class _Search:
             pass
         outcome = scan.solve(without(self.model, Correction(tuple(dropped - {name}), name, 0)), self._left())
         if outcome.status in (Status.UNKNOWN, Status.FEASIBLE):
-            raise _Undecided
+            raise Undecided
         return outcome.best if outcome.status is Status.OPTIMAL else None
 
     def _miss_alone(self, kept: Names, name: int, active: list[int]) -> int | None:
@@ -331,7 +327,7 @@ def _model_of(
         return every - false if larger else true
     name = undecided[0]
     if next(guesses, None) is None:
-        raise _Undecided
+        raise Undecided
     inside, outside = (true | {name}, false), (true, false | {name})
     for now_true, now_false in (inside, outside) if larger else (outside, inside):
         found = _model_of(clauses, every, now_true, now_false, guesses, larger)

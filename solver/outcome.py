@@ -27,6 +27,10 @@ class Reason(StrEnum):
     DIED = "engine died"
 
 
+class Undecided(Exception):
+    """A limit left a question open: no answer, and none is guessed. Says which limit, where that is known."""
+
+
 class NoPlanError(ValueError):
     """Somebody asked an outcome for a plan that it does not have."""
 

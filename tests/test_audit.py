@@ -366,6 +366,25 @@ def test_reveals_that_leave_the_best_plans_as_they_are_are_noted() -> None:
     part = found_in(hotels(lines(start, "y: a.price + b.price <= 80", "z: b.pool", later=["y", "z"])))
     assert part["idle reveal"].about == ("y",)
     assert "nothing to learn" not in part
+    assert "idle last reveal" not in part
+
+
+def test_a_last_reveal_that_changes_nothing_is_a_warning_and_named_as_the_last() -> None:
+    constraints = lines("x: a.pool", "y: b.pool", "z: a.price + b.price <= 80", later=["y", "z"])
+    found = found_in(hotels(constraints))
+    assert found["idle last reveal"].severity == "warning"
+    assert found["idle last reveal"].about == ("z",)
+    assert "the last reveal, z, changes nothing" in found["idle last reveal"].sentence
+    assert "idle reveal" not in found
+
+
+def test_harden_is_advised_only_where_there_is_a_threshold_that_it_could_move() -> None:
+    moved = found_in(hotels(lines("x: a.stars >= 3"), "minimize: a.stars"))["ties"]
+    assert "cobench harden TASK --unique may find" in moved.hint
+    fixed = found_in(hotels(lines("x: a.stars == 3"), "minimize: a.stars + 2 * b.stars"))
+    for finding in fixed.values():
+        assert "cobench harden TASK" not in finding.hint
+    assert "no threshold" in fixed["naive wins"].hint
 
 
 def test_a_naive_plan_that_wins_is_a_warning() -> None:
@@ -471,9 +490,12 @@ def test_the_page_about_auditing_says_what_the_commands_say(
     command: list[str], said: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(PARKS.parent.parent)
-    monkeypatch.setenv("COLUMNS", "140")
-    assert run(command) in (0, 1)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert run([*command, "-q"]) in (0, 1)
     captured = capsys.readouterr()
-    lines_said = {line.rstrip() for line in (captured.out + captured.err).splitlines()}
-    assert [line for line in said if line.rstrip() not in lines_said] == []
+    printed = [line.rstrip() for line in (captured.err + captured.out).rstrip().splitlines()]
+    wanted = "\n".join(["", *said, ""])
+    parts = wanted.split("\n…\n")
+    pattern = r"\n(?:.*\n)?".join(map(re.escape, parts))
+    assert re.fullmatch(pattern, "\n".join(["", *printed, ""]), re.DOTALL), "\n".join(printed)
     assert said

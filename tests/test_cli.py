@@ -505,6 +505,27 @@ def test_a_certificate_about_something_else(folder: Path, shell: Shell) -> None:
     assert "cannot read the plan" in shell.err
 
 
+def test_a_file_of_another_kind_is_called_by_its_name(folder: Path, shell: Shell) -> None:
+    task, certificate, manifest = "tasks/cheapest.yaml", "valid/cheapest.cert.json", "world/dataset.yaml"
+    Path("plan.yaml").write_text(BEST, encoding="utf-8")
+    for command, message in (
+        (("rank", task, task), "this is a task, not a plan"),
+        (("explain", task, "--plan", certificate), "this is a certificate, not a plan"),
+        (("explain", "plan.yaml"), "this is a plan, not a task"),
+        (("verify", manifest), "this is a dataset's manifest, not a task"),
+        (("diff", task, task), "hint: a certificate is needed here: `cobench verify` writes one for a task"),
+        (("score", task, "plan.yaml", "--certificate", task), "hint: a certificate is needed here"),
+    ):
+        assert shell(*command) == 2, command
+        assert message in shell.err
+        assert shell.err.count("error:") == 1
+    assert shell("score", task, task) == 0
+    assert "this is a task, not a plan" in shell.out
+    Path("broken.cert.json").write_text("{}x", encoding="utf-8")
+    assert shell("diff", "broken.cert.json", certificate) == 2
+    assert "hint" not in shell.err
+
+
 @pytest.mark.parametrize(
     ("task", "form"), [("cheapest", []), ("gold", ["--json"]), ("wishes", []), ("wishes", ["--json"])]
 )

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cobench.cli.answers import exact
 from cobench.cli.chart import MARK, step_chart
+from cobench.cli.display import correction_text, exact
 from cobench.datasets.opening import open_dataset
 from cobench.schemas.certificate import ConflictsClaim, CorrectionClaim, Grade, Move
 from cobench.schemas.plan import Plan
@@ -120,7 +120,7 @@ def test_fewer_steps_are_those_around_the_threshold_as_it_is(seed: int, most: in
         assert found.steps == (*tighter[-most:], *looser[:most])
         assert (found.from_first, found.to_last) == (len(tighter) <= most, len(looser) <= most)
         stopped = steps(model, constraint, Limits(work=work))
-        assert stopped == every or stopped.stopped is Reason.WORK
+        assert stopped == every or stopped.stopped == Reason.WORK
         assert set(stopped.steps) <= set(every.steps)
         assert not stopped.stopped or not (stopped.from_first and stopped.to_last)
 
@@ -261,6 +261,14 @@ def test_prices_order_the_ways_out_and_weigh_nothing_without_one() -> None:
         (1, Fraction(4)), (0, Fraction(25, 6)), (3, Fraction(29, 6)), (2, None), (4, None),
     ]  # fmt: skip
     assert [item.correction for item in priced(claim, problem, {})] == list(ways)
+    prices = {"drop:sea": Fraction(4), "drop:budget": Fraction(300), "sea": Fraction(9)}
+    dropped = [(ways.index(item.correction), item.price) for item in priced(claim, problem, prices)]
+    assert dropped == [(1, Fraction(4)), (4, Fraction(304)), (0, None), (2, None), (3, None)]
+    assert correction_text(way("sea", "day", "night", move=1250), problem) == (
+        "drop sea, day and night; raise budget by $12.50"
+    )
+    assert correction_text(way("sea", "day"), problem) == "drop sea and day"
+    assert correction_text(way(move=1250), problem) == "raise budget by $12.50"
     assert [exact(price) for price in (Fraction(4), Fraction(25, 6), Fraction(12345, 10), Fraction(1, 8))] == [
         "4", "25/6", "1,234.5", "0.125",
     ]  # fmt: skip
@@ -369,9 +377,11 @@ def test_explain_refuses_what_is_no_threshold(folder: Path, shell: Shell) -> Non
     assert "thresholds of this task: budget" in shell.err
     assert shell("explain", "tasks/cheapest.yaml", "--threshold", "budgt") == 2
     assert "did you mean 'budget'?" in shell.err
-    for price in ("budget", "budget=-1", "budget=x", "bugdet=1"):
+    for price in ("budget", "budget=-1", "budget=x", "bugdet=1", "drop:bugdet=1", "drop:=1", "move:budget=1"):
         assert shell("explain", "tasks/nowhere.yaml", "--price", price) == 2
     assert shell("explain", "tasks/nowhere.yaml", "--price", "budget=1", "--price", "budget=2") == 2
+    assert shell("explain", "tasks/nowhere.yaml", "--price", "sea=1", "--price", "drop:sea=2") == 2
+    assert "'sea' has two prices" in shell.err
     assert shell("explain", "tasks/cheapest.yaml", "--plan", "plan.yaml", "--price", "budget=1") == 2
 
 
@@ -380,6 +390,11 @@ def test_explain_tells_why_there_is_no_plan(folder: Path, shell: Shell) -> None:
     assert "No plan exists. Any one of these makes it possible:" in shell.out
     assert "price 39.5" in shell.out
     assert "cannot hold together" in shell.out
+    assert "moving two" not in shell.out  # there is but one threshold
+    edit("tasks/nowhere.yaml", "constraints:", "constraints:\n  cheap: room.total <= 10")
+    assert shell("explain", "tasks/nowhere.yaml") == 0
+    assert "moving two at once is not looked for" in shell.out
+    edit("tasks/nowhere.yaml", "  cheap: room.total <= 10\n", "")
     assert shell("explain", "tasks/nowhere.yaml", "--threshold", "budget") == 0
     assert "$100.00 (now)" in shell.out or "the task is possible from" in shell.out
     assert shell("explain", "tasks/nowhere.yaml", "--json", "--price", "sea=1") == 0
@@ -388,6 +403,21 @@ def test_explain_tells_why_there_is_no_plan(folder: Path, shell: Shell) -> None:
     assert len(said["prices"]) == len(said["conflicts"]["corrections"])
     assert said["conflicts"]["complete"] is True
     assert said["survivors"][0]["choice"] == "room"
+
+
+def test_a_threshold_stands_in_its_table_where_it_is_and_as_it_is_compared(folder: Path, shell: Shell) -> None:
+    edit("tasks/cheapest.yaml", "room.total + train.fares <= 300", "300 >= room.total + train.fares")
+    assert shell("explain", "tasks/cheapest.yaml", "--threshold", "budget", "--json") == 0
+    assert shell.lines()[0]["curve"]["comparison"] == "<="
+    assert shell("explain", "tasks/cheapest.yaml", "--threshold", "budget") == 0
+    rows = [line.split() for line in shell.out.splitlines()]
+    assert ["budget", "<=", "change", "optimum"] in rows
+    assert ["$300.00", "$0.00", "$90.00", "(now)"] in rows
+    assert ["$90.00", "-$210.00", "$90.00"] in rows
+    assert "One step: the task is possible from" in shell.out
+    edit("tasks/cheapest.yaml", "300 >= room.total", "50 >= room.total")
+    assert shell("explain", "tasks/cheapest.yaml", "--threshold", "budget") == 0
+    assert "no plan (now)" in shell.out
 
 
 def test_explain_leaves_open_what_a_limit_stops(folder: Path, shell: Shell) -> None:

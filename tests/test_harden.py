@@ -19,9 +19,8 @@ from cobench.schemas.units import COUNT, Type
 from cobench.solver import scan
 from cobench.solver.lower import lower
 from cobench.solver.model import Model
-from cobench.solver.outcome import Limits
+from cobench.solver.outcome import Limits, Undecided
 from cobench.solver.questions import naive
-from cobench.solver.questions.entailment import Undecided
 from cobench.solver.questions.harden import Hardened, State, harden
 from cobench.solver.questions.rewrite import spelled, unified
 from cobench.solver.questions.thresholds import Goal, Margin, Plans, Unique
@@ -345,7 +344,37 @@ def test_json_says_what_is_nearest_and_exits_with_1(capsys: pytest.CaptureFixtur
     assert told["changes"] == []
     assert told["patch"] == ""
     assert told["now"]["plans"] == 98
-    assert [(item["constraint"], item["then"]["plans"]) for item in told["nearest"]] == [("share", 546), ("night", 101)]
+    assert [(item["constraint"], item["then"]["plans"]) for item in told["nearest"]] == [("night", 101), ("share", 546)]
+    assert {item["side"] for item in told["nearest"]} == {"above"}
+
+
+def test_the_nearest_are_named_by_their_side(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["harden", str(PARKS / "parks-2-05-five-to-the-canyon.yaml"), "--plans", "100"]) == 1
+    said = capsys.readouterr().err
+    assert said.index("nearest from above with night at 294") < said.index("nearest from above with share at 3")
+
+
+def test_a_search_that_ends_early_says_where_and_why(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = str(PARKS / "parks-2-01-zion-weekend.yaml")
+    with monkeypatch.context() as patch:
+        patch.setattr("cobench.solver.questions.thresholds.MAX_STEPS", 6)
+        other = str(PARKS / "parks-1-01-southwest-fixed-dates.yaml")
+        assert run(["harden", other, "--margin", "900", "--constraint", "rating"]) == 3
+        said = capsys.readouterr().err
+        assert "undecided: no threshold was found that does it" in said
+        assert "rating was not tried to the end" in said
+        assert "which no option raises" in said
+        assert "nearest with rating at 8.3 instead of 7" in said  # what was found until then
+    with monkeypatch.context() as patch:
+        patch.setattr("cobench.solver.questions.thresholds.MAX_DISTRIBUTION", 3)
+        assert run(["harden", task, "--margin", "900", "--json"]) == 3
+        told = json.loads(capsys.readouterr().out)
+        assert told["complete"] is False
+        assert "places of the threshold" in told["open"]["budget"]
+    assert run(["harden", task, "--margin", "900", "--work-limit", "1"]) == 3
+    assert "work limit (--work-limit raises it)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from cobench.schemas.certificate import Certificate
-from cobench.solver.outcome import Limits
+from cobench.solver.outcome import Limits, Undecided
 from cobench.solver.questions import best as listing
 from cobench.solver.questions.best import best_plans, scanned_order
-from cobench.solver.questions.place import TOP, Level, Order, Place, Undecided, order_of, place
+from cobench.solver.questions.place import TOP, Level, Order, Place, order_of, place
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

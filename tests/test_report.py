@@ -90,6 +90,35 @@ def test_bars_hold_every_plan_once(values: int) -> None:
         assert sum(inside) == bar["plans"]
 
 
+def test_few_values_have_bars_around_them_and_marks_that_lie_together_one_label() -> None:
+    spec = distribution_chart([(5, 3), (4, 10), (2, 7)], 1, "wish " * 40, {"optimum": 5, "best 1 %": 5, "best 50 %": 2})
+    bars, _, labels = (layer["data"]["values"] for layer in spec["layer"])
+    for bar in bars:
+        assert (round(bar["value"] - bar["from"], 6), round(bar["to"] - bar["value"], 6)) == (0.4, 0.4)
+    assert {bar["value"]: bar["plans"] for bar in bars} == {2: 7, 4: 10, 5: 3}
+    assert [(label["name"], label["value"]) for label in labels] == [("best 50 %", 2), ("optimum, best 1 %", 5)]
+    title = spec["layer"][0]["encoding"]["x"]["title"]
+    assert " ".join(title) == ("wish " * 40).strip()
+    assert max(map(len, title)) < 100
+
+
+def test_a_page_has_prices_and_says_where_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "out.html"
+    task = str(TASKS / "parks-1-08-weekend-pool-in-the-desert.yaml")
+    arguments = ["explain", task, "--price", "pool=40", "--price", "budget=1", "--html", str(path), "-q"]
+    assert run(arguments) == 0
+    assert f"page written: {path}" in capsys.readouterr().err
+    text = path.read_text(encoding="utf-8")
+    rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td>", text)
+    assert rows[[row[0] for row in rows].index("40") :][:2] == [
+        ("40", "drop pool"),
+        ("92.68", "raise budget by $92.68"),
+    ]
+    assert run([*arguments, "--json"]) == 0
+    assert "page written" not in "".join(capsys.readouterr())
+    assert '"nice": false' in text
+
+
 # -------------------------------------------------------------------------------------------------------------- junit
 
 

@@ -20,7 +20,7 @@ from ...schemas.version import VERSION
 from .. import scan
 from ..lower import Lowered, lower
 from ..model import Ints, Model
-from ..outcome import Limits, Status
+from ..outcome import Limits, Status, Undecided
 from ..reduce import reduced
 from .opb import TooLargeError
 from .proof import NoProofError, Proof, prove
@@ -53,16 +53,12 @@ class Proved:
     files: tuple[Path, ...]
 
 
-class UndecidedError(Exception):
-    """There is no proof: a limit stopped the search for the optimum or for the proof. Nothing was written."""
-
-
 def write_proof(problem: Problem, dataset: Dataset, out: Path, limits: Limits, step: Callable[[str], None]) -> Proved:
     """Proves the optimum of a problem, or that it has no plan, and writes the proof into the folder `out`.
 
     The files are then read again: the proof is checked by proof_check.py, and every row that is in none of its
-    constraints by the reason that is written for it; only then the claim is written. Raises UndecidedError for limits,
-    Disagreement if a check fails, and InputError and OutputError as lowering and writing do.
+    constraints by the reason that is written for it; only then the claim is written. Raises Undecided for limits,
+    with nothing written, Disagreement if a check fails, and InputError and OutputError as lowering and writing do.
     """
     lowered = lower(problem, dataset)
     model = lowered.model.kept(range(len(lowered.model.names)))
@@ -74,14 +70,14 @@ def write_proof(problem: Problem, dataset: Dataset, out: Path, limits: Limits, s
         small = model.narrowed({number: np.zeros(0, np.int64) for number in range(len(model.choices))})
     found = scan.survey(small, limits).outcome
     if found.status not in (Status.OPTIMAL, Status.INFEASIBLE):
-        raise UndecidedError(f"the optimum is not known ({found.reason})")
+        raise Undecided(f"the optimum is not known ({found.reason})")
     step("proving it")
     try:
         proof = prove(small, found.picked, limits)
     except NoProofError as stopped:
-        raise UndecidedError(f"no proof was found ({stopped})") from None
+        raise Undecided(f"no proof was found ({stopped})") from None
     except TooLargeError:
-        raise UndecidedError("the problem would have too many terms") from None
+        raise Undecided("the problem would have too many terms") from None
     step("writing and checking")
     return _Writing(problem, dataset, lowered, model, small, found.picked or (), proof).write(out, removals.found)
 

@@ -19,9 +19,9 @@ from ...schemas.task import MAX_CONSTRAINTS, TaskFile
 from .. import conflicts, scan
 from ..certify import Survivors, survivors_of
 from ..lower import lower
-from ..outcome import Limits, Status
+from ..outcome import Limits, Status, Undecided
 from . import naive
-from .entailment import Entailment, Undecided
+from .entailment import Entailment
 from .naive import Picked
 
 WORK = 2_000_000_000  # elementary steps for each question, unless the caller says otherwise

@@ -13,8 +13,8 @@ from ...schemas.units import Type
 from .. import scan
 from ..lower import Lowered
 from ..model import Model
-from ..outcome import Limits
-from .place import Level, Listed, Order, Undecided
+from ..outcome import Limits, Undecided
+from .place import Level, Listed, Order
 
 LISTED = 10_000_000  # plans: up to here one pass over all of them costs less than a few scans
 _Found = TypeVar("_Found")

@@ -15,14 +15,10 @@ from dataclasses import replace
 
 from .. import scan
 from ..model import Linear, Model
-from ..outcome import Limits
+from ..outcome import Limits, Undecided
 
 MAX_QUESTIONS = 10_000
 MAX_GUESSES = 500_000
-
-
-class Undecided(Exception):
-    """A limit kept the question from being answered."""
 
 
 class Entailment:

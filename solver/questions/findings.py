@@ -8,6 +8,10 @@ from typing import Literal
 
 from .audit import Audit, Naive, Step
 from .naive import leaves_out
+from .sensitivity import is_threshold
+from .thresholds import dial_of
+
+NO_THRESHOLD = "change a constraint or the objective: there is no threshold that cobench harden could move"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,13 @@ def findings(audit: Audit) -> tuple[Finding, ...]:
 def shortcuts(audit: Audit) -> tuple[Naive, ...]:
     """What the strategies found that are less than a search."""
     return tuple(item for item in audit.strategies if leaves_out(item.strategy, len(audit.problem.choices)))
+
+
+def _harden(audit: Audit, goal: str, otherwise: str) -> str:
+    """The hint to try `harden`, where the task has a threshold that it could move."""
+    constraints = audit.problem.constraints
+    movable = any(is_threshold(item) and dial_of(item, number) is not None for number, item in enumerate(constraints))
+    return f"cobench harden TASK {goal} may find a threshold {otherwise}" if movable else NO_THRESHOLD
 
 
 def _constraints(audit: Audit) -> Iterator[Finding]:
@@ -62,9 +73,15 @@ def _reveals(audit: Audit) -> Iterator[Finding]:
         sentence = "what is revealed later never changes the best plans: who heard only the start already has them"
         hint = "tighten a later constraint until it excludes the best plan of the start"
         yield Finding("warning", "nothing to learn", idle, sentence, hint)
-    elif idle:
-        sentence = f"revealing {_all(idle)} changes nothing about the best plans known by then"
-        yield Finding("note", "idle reveal", idle, sentence, "fine in between; the last one should matter")
+        return
+    last = audit.steps[-1].revealed[0]
+    if last in idle:
+        sentence = f"the last reveal, {last}, changes nothing: who heard all before it already has the best plans"
+        yield Finding("warning", "idle last reveal", (last,), sentence, f"tighten {last}, or reveal it earlier")
+    between = tuple(name for name in idle if name != last)
+    if between:
+        sentence = f"revealing {_all(between)} changes nothing about the best plans known by then"
+        yield Finding("note", "idle reveal", between, sentence, "fine between others; the last one should matter")
 
 
 def _same_best(before: Step, after: Step) -> bool:
@@ -78,17 +95,17 @@ def _plans(audit: Audit) -> Iterator[Finding]:
     if audit.tied is not None and low == high:
         if low == 1:
             sentence = "there is only one plan: to find any is to find the best"
-            yield Finding("note", "only plan", (), sentence, "loosen a threshold: cobench harden TASK --plans 100")
+            yield Finding("note", "only plan", (), sentence, _harden(audit, "--plans 100", "that lets in more"))
         elif audit.tied == low:
             sentence = f"all {low:,} plans are equally good: there is nothing to optimise"
             yield Finding("warning", "all equal", (), sentence, "choose an objective that tells plans apart")
         elif audit.tied > 1:
             sentence = f"{audit.tied:,} of {low:,} plans reach the optimum"
-            yield Finding("note", "ties", (), sentence, "cobench harden TASK --unique looks for a threshold against it")
+            yield Finding("note", "ties", (), sentence, _harden(audit, "--unique", "with one best plan"))
     winners = tuple(item.strategy for item in shortcuts(audit) if item.gap == 0)
     if winners and low > 1 and audit.tied != low:
         sentence = f"a best plan is found without any search: {', '.join(winners)}"
-        hint = "cobench harden TASK --margin 5% looks for a threshold against it"
+        hint = _harden(audit, "--margin 5%", "with which they fail")
         yield Finding("warning", "naive wins", winners, sentence, hint)
 
 

@@ -7,7 +7,7 @@ anew: what is said of it is read from that certificate.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -18,9 +18,8 @@ from ...schemas.problem import Problem, pose
 from ...schemas.task import TaskFile, parse_task
 from ..certify import certify
 from ..lower import Lowered, lower
-from ..outcome import Limits
+from ..outcome import Limits, Reason, Undecided
 from . import naive
-from .entailment import Undecided
 from .rewrite import replaced, spelled
 from .thresholds import Dial, Goal, Margin, Turning, Unique, dial_of
 
@@ -57,7 +56,8 @@ class Change:
 @dataclass(frozen=True, slots=True)
 class Hardened:
     """What there is now, and whether that is as wanted already; changes that reach the goal, the one that changes the
-    number of plans least first; when there is none, the nearest on either side. `complete`: no limit ended the search.
+    number of plans least first; when there is none, the nearest on either side. `left_open`: by threshold, the limit
+    that ended its search.
     """
 
     problem: Problem
@@ -65,20 +65,28 @@ class Hardened:
     reached: bool
     changes: tuple[Change, ...]
     nearest: tuple[Change, ...]
-    complete: bool
+    left_open: Mapping[str, str]
+
+    @property
+    def complete(self) -> bool:
+        """Whether no limit ended the search."""
+        return not self.left_open
 
 
 def harden(
-    file: TaskFile, text: str, data: Dataset, goal: Goal, constraint: str | None = None, limits: Limits | None = None
-) -> Hardened:
+    file: TaskFile, text: str, data: Dataset, goal: Goal, constraint: str | None = None, limits: Limits | None = None,
+    step: Callable[[str], None] = lambda _: None,
+) -> Hardened:  # fmt: skip
     """Changes of one threshold (of `constraint`, or of any) with which the task is as the goal says.
 
-    `text` is what `file` was read from. `limits.work` is meant for each question, `limits.seconds` for them all.
+    `text` is what `file` was read from; `step` hears which threshold's turn it is. `limits.work` is
+    meant for each question, `limits.seconds` for them all.
+
     Raises InputError for a task or data that cannot be certified, or a constraint that is no threshold; Undecided when
     a limit leaves even the present state open; Disagreement if a promise does not hold when certified.
     """
     search = _Hardening(file, text, data, goal, limits or Limits())
-    return search.run(search.dials(constraint))
+    return search.run(search.dials(constraint), step)
 
 
 class _Hardening:
@@ -93,7 +101,7 @@ class _Hardening:
         """What is left of the limits; raises Undecided when that is nothing."""
         left = self.limits.left(self.started)
         if left.seconds is not None and left.seconds <= 0:
-            raise Undecided
+            raise Undecided(Reason.TIME)
         return left
 
     def dials(self, name: str | None) -> list[Dial]:
@@ -115,14 +123,16 @@ class _Hardening:
             raise TaskError(f"{name} is not a threshold", where=where, hint=hint)
         return chosen
 
-    def run(self, dials: Sequence[Dial]) -> Hardened:
+    def run(self, dials: Sequence[Dial], step: Callable[[str], None]) -> Hardened:
         now = self._state(self.file, self.lowered)
         if now.has(self.goal):
-            return Hardened(self.problem, now, True, (), (), True)
+            return Hardened(self.problem, now, True, (), (), {})
         changes: list[Change] = []
         nearest: list[Change] = []
-        complete = True
+        left_open: dict[str, str] = {}
         for dial in dials:
+            name = self.problem.constraints[dial.number].name
+            step(name)
             try:
                 for slack, promised in Turning(self.problem, self.lowered, dial, self.left).slacks(self.goal):
                     if not slack:  # nearest of all is what there is
@@ -132,10 +142,12 @@ class _Hardening:
                         said = f"{change.constraint} {change.new} does not give what the search says: {change.state}"
                         raise Disagreement(f"error: {said}")
                     (changes if change.state.has(self.goal) else nearest).append(change)
-            except (Undecided, OverflowRisk):  # of a candidate: the task as it is has a state
-                complete = False
+            except Undecided as limit:
+                left_open[name] = str(limit)
+            except OverflowRisk:  # of a candidate: the task as it is has a state
+                left_open[name] = Reason.RANGE.value
         changes.sort(key=lambda item: abs(item.state.plans - now.plans))
-        return Hardened(self.problem, now, False, tuple(changes), () if changes else tuple(nearest), complete)
+        return Hardened(self.problem, now, False, tuple(changes), () if changes else tuple(nearest), left_open)
 
     def _change(self, dial: Dial, slack: int) -> Change:
         constraint, literal = self.problem.constraints[dial.number], dial.literal
@@ -153,7 +165,7 @@ class _Hardening:
         if claims.status.value == "unsolvable":
             return State(0, None, 0, None)
         if best is None or count is None or count.at_least != count.at_most:
-            raise Undecided
+            raise Undecided(claims.status.reason or "the plans cannot all be counted")
         model = lowered.model.kept(range(len(lowered.model.names)))
         gap = naive.gap(self.problem, lowered, model, self.sign * narrow(best.value))
         return State(narrow(count.at_least), narrow(best.value), narrow(best.tied), gap)

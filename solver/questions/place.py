@@ -21,10 +21,6 @@ from ...schemas.verdict import Standing
 TOP = (1, 5, 10, 20)  # percent
 
 
-class Undecided(Exception):
-    """A limit kept the scan from answering."""
-
-
 class Order(Protocol):
     """Plans by value, lower is better (a maximised objective is negated); positions count from 1."""
 

@@ -12,6 +12,8 @@ from ...schemas.expression import Compare
 from ...schemas.problem import Problem
 from .sensitivity import is_threshold
 
+DROP = "drop:"  # before the name of a constraint: the price of dropping it
+
 
 @dataclass(frozen=True, slots=True)
 class Priced:
@@ -25,7 +27,7 @@ def priced(claim: ConflictsClaim, problem: Problem, prices: Mapping[str, Fractio
     """The corrections, cheapest first; equal prices, and corrections without a price at the end, in their own order.
 
     The price of a threshold is for one unit (one dollar, one minute) that it moves, that of any other constraint is for
-    dropping it. Nothing is weighed that has no price: to drop a threshold has none, since its price is per unit.
+    dropping it; `drop:NAME` is for dropping any, a threshold too. Nothing is weighed that has no price.
     """
     found = [Priced(correction, _price(correction, problem, prices)) for correction in claim.corrections]
     return tuple(sorted(found, key=lambda item: (item.price is None, item.price or 0)))
@@ -35,9 +37,10 @@ def _price(correction: CorrectionClaim, problem: Problem, prices: Mapping[str, F
     constraints = {item.name: item for item in problem.constraints}
     total = Fraction(0)
     for name in correction.drop:
-        if name not in prices or is_threshold(constraints[name]):
+        price = prices.get(DROP + name, None if is_threshold(constraints[name]) else prices.get(name))
+        if price is None:
             return None
-        total += prices[name]
+        total += price
     move = correction.move
     if move is not None:
         node = constraints[move.constraint].condition

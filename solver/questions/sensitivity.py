@@ -18,6 +18,9 @@ from .steps import MOST, Steps, steps
 UNDEFINED = "without it the objective may be unknown"
 
 
+_TURNED = str.maketrans("<>", "><")  # of a comparison whose sides change places
+
+
 @dataclass(frozen=True, slots=True)
 class Influence:
     """One constraint alone, all others holding: the best value without it, and how much better that is.
@@ -44,7 +47,8 @@ class Curve:
 
     `unit` is that of the comparison. `limit` is the constant it compares with, None where it compares two sums; then
     only `loosened` tells the steps apart. `upper`: the constant is the most that is allowed, else the least; loosening
-    by x adds x to the one and takes it from the other. `thresholds`: the constant at each step, empty without a limit.
+    by x adds x to the one and takes it from the other; `comparison` is what stands before it, such as `>=`, empty
+    without a limit. `thresholds`: the constant at each step, empty without a limit.
     """
 
     constraint: str
@@ -52,6 +56,7 @@ class Curve:
     limit: int | None
     upper: bool
     steps: Steps
+    comparison: str = ""
     thresholds: tuple[int, ...] = ()
 
     def threshold(self, loosened: int) -> int | None:
@@ -145,7 +150,8 @@ def curve(problem: Problem, lowered: Lowered, constraint: str, limits: Limits, m
         return Curve(constraint, unit, None, True, found)
     limit = int(side.value)
     thresholds = tuple(limit + (step.loosened if upper else -step.loosened) for step in found.steps)
-    return Curve(constraint, unit, limit, upper, found, thresholds)
+    comparison = node.op.translate(_TURNED) if isinstance(node.left, ex.Literal) else node.op
+    return Curve(constraint, unit, limit, upper, found, comparison, thresholds)
 
 
 def _defined(problem: Problem, without: str) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from ...schemas.errors import OverflowRisk
 from .. import scan
 from ..model import Linear, Model, Row
-from ..outcome import Limits, Reason, Status
+from ..outcome import Limits, Reason, Status, Undecided
 from ..reduce import reduced
 
 MOST = 200
@@ -36,7 +36,7 @@ class Steps:
     steps: tuple[Step, ...]
     from_first: bool
     to_last: bool
-    stopped: Reason | None = None
+    stopped: str | None = None
 
     def at(self, loosened: int) -> int | None:
         """The optimum at a threshold; None where the task has no plan, or before the first known step."""
@@ -54,7 +54,7 @@ def steps(model: Model, constraint: int, limits: Limits, most: int = MOST) -> St
     try:
         search = _Search(model, constraint, limits)
     except OverflowRisk:  # the threshold as far as it goes and the objective's row do not fit 64 bits together
-        return Steps((), False, False, Reason.RANGE)
+        return Steps((), False, False, Reason.RANGE.value)
     sign = -1 if model.maximize else 1
     tighter: list[Step] = []
     looser: list[Step] = []
@@ -82,18 +82,11 @@ def steps(model: Model, constraint: int, limits: Limits, most: int = MOST) -> St
             looser.append(Step(least, sign * best))
         else:
             to_last = best is not None and search.least(best - 1) is None
-    except _Stopped as stop:
-        stopped = stop.reason
+    except Undecided as limit:
+        stopped = str(limit)
     except OverflowRisk:
-        stopped = Reason.RANGE
+        stopped = Reason.RANGE.value
     return Steps((*reversed(tighter), *looser), from_first, to_last, stopped)
-
-
-class _Stopped(Exception):
-    """A limit kept the scan from answering."""
-
-    def __init__(self, reason: Reason | None) -> None:
-        self.reason = reason
 
 
 class _Search:
@@ -129,7 +122,7 @@ class _Search:
         if outcome.status is Status.INFEASIBLE:
             return None
         if outcome.status is not Status.OPTIMAL:
-            raise _Stopped(outcome.reason)
+            raise Undecided(outcome.reason)
         return outcome.best
 
 

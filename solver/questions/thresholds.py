@@ -21,12 +21,13 @@ from .. import scan
 from ..conflicts import Correction, without
 from ..lower import Lowered
 from ..model import Ints, Model, Row
-from ..outcome import Limits, Status
+from ..outcome import Limits, Status, Undecided
 from ..scan import Survey
 from . import naive
-from .entailment import Undecided
 
 MAX_STEPS = 1_000  # of the optimum, or thresholds tried for a margin
+TRIED = f"{MAX_STEPS:,} places of the threshold were tried"
+LISTED = f"more than {MAX_DISTRIBUTION:,} places of the threshold to try, or too much work to list them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +147,14 @@ class Turning:
     def _survey(self, model: Model) -> Survey:
         found = scan.survey(model, self.left())
         if found.outcome.reason is not None:
-            raise Undecided
+            raise Undecided(found.outcome.reason)
         return found
+
+    def _try(self) -> None:
+        """Counts one more place of the threshold; raises Undecided when there were enough."""
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            raise Undecided(TRIED)
 
     # a number of plans
 
@@ -181,10 +188,7 @@ class Turning:
             yield reached * step, None if beyond is None else (beyond - 1) * step, False
 
     def _count(self, slack: int) -> int:
-        found = scan.count(self.at_most(slack), self.left())
-        if found is None:
-            raise Undecided
-        return found
+        return self._survey(self.at_most(slack)).count[0]
 
     # a unique optimum
 
@@ -215,9 +219,7 @@ class Turning:
         """The slacks at which the optimum is `value`, as far as no other plan of that value or a better one comes in;
         and whether it is one plan.
         """
-        self.steps += 1
-        if self.steps > MAX_STEPS:
-            raise Undecided
+        self._try()
         found = self._survey(self._no_worse(value))
         high = found.runner_up - 1 if found.runner_up is not None else None
         return found.outcome.best, high, found.tied == 1
@@ -243,11 +245,17 @@ class Turning:
         place = sum(slack <= 0 for slack in slacks)
         best: tuple[Fraction, int] | None = None
         found = False
+
+        def widest() -> Iterator[tuple[int, int | None, bool]]:
+            if not found and best is not None:
+                number = best[1]
+                yield slacks[number], slacks[number + 1] - 1 if number + 1 < len(slacks) else None, False
+
         for order in (range(place - 1, -1, -1), range(place, len(slacks))):
             for number in order:
-                self.steps += 1
-                if self.steps > MAX_STEPS:
-                    raise Undecided
+                if self.steps == MAX_STEPS:
+                    yield from widest()
+                self._try()
                 slack, beyond = slacks[number], slacks[number + 1] - 1 if number + 1 < len(slacks) else None
                 model = self.at_most(slack)
                 outcome = self._survey(model).outcome
@@ -261,9 +269,7 @@ class Turning:
                 share = Fraction(gap or 0, max(1, abs(outcome.best))) if goal.percent else Fraction(gap or 0)
                 if best is None or share > best[0]:
                     best = share, number
-        if not found and best is not None:
-            number = best[1]
-            yield slacks[number], slacks[number + 1] - 1 if number + 1 < len(slacks) else None, False
+        yield from widest()
 
     def _changing(self) -> list[int]:
         """The slacks, ascending, at which the feasible plans or what a naive strategy picks can change."""
@@ -271,7 +277,8 @@ class Turning:
         every = replace(self.base, objective=self.linear, maximize=False)
         pairs = scan.distribution(every, MAX_DISTRIBUTION, self.left())
         if pairs is None:
-            raise Undecided
+            self.left()  # says so when it was the time
+            raise Undecided(LISTED)
         values = {value for value, _ in pairs}
         for item in naive.shortcuts(self.problem, self.lowered, self.base):
             if len(item.rows) >= last:  # else stuck before the threshold counts
