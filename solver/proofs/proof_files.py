@@ -57,8 +57,8 @@ def write_proof(problem: Problem, dataset: Dataset, out: Path, limits: Limits, s
     """Proves the optimum of a problem, or that it has no plan, and writes the proof into the folder `out`.
 
     The files are then read again: the proof is checked by proof_check.py, and every row that is in none of its
-    constraints by the reason that is written for it; only then the claim is written. Raises Undecided, and writes nothing, for limits,
-    Disagreement if a check fails, and InputError and OutputError as lowering and writing do.
+    constraints by the reason that is written for it; only then the claim is written. Raises Undecided for limits,
+    and writes nothing then; Disagreement if a check fails, and InputError and OutputError as lowering and writing do.
     """
     lowered = lower(problem, dataset)
     model = lowered.model.kept(range(len(lowered.model.names)))
