@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from ..solver.checker.check import Evaluation
     from ..solver.checker.trace import Trace, Traced
     from ..solver.questions.best import Best
+    from ..solver.questions.lost import Lost
     from ..solver.questions.place import Level, Place
     from ..solver.questions.prices import Priced
     from ..solver.questions.sensitivity import Curve, Influence, Sensitivity
-    from .explaining import Lost
 
 _STEPS = 24  # on a terminal; the JSON has them all
 _NOW = {True: "bold", False: None}

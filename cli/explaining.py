@@ -20,26 +20,11 @@ if TYPE_CHECKING:
     from ..datasets.opening import Dataset
     from ..schemas.plan import Plan
     from ..schemas.problem import Constraint, Problem
-    from ..solver.certify import Survivors
     from ..solver.lower import Lowered
     from ..solver.outcome import Limits
     from .common import Progress
 
 _PATH = click.Path(path_type=Path)
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """Where a plan's pick drops out of its choice: the first constraint that it fails alone, None if it passes all.
-
-    `before` and `after`: the rows of the choice that pass the constraints up to there, without and with it.
-    """
-
-    choice: str
-    offer: str
-    constraint: str | None
-    before: int
-    after: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +127,11 @@ def _plan(
     from ..solver.certify import survivors_of
     from ..solver.checker.check import open_data
     from ..solver.checker.trace import trace
+    from ..solver.questions.lost import where_lost
 
     found = trace(problem, open_data(dataset.folder, problem), plan)
     survivors = survivors_of(lowered)
-    lost = _lost(lowered, survivors, plan)
+    lost = where_lost(lowered, survivors, plan)
     shown.stop()
     if as_json:
         from ..schemas.plain import as_data
@@ -158,26 +144,6 @@ def _plan(
 
         print_trace(title, problem, found, survivors, lost)
     return 0
-
-
-def _lost(lowered: Lowered, survivors: tuple[Survivors, ...], plan: Plan) -> tuple[Lost, ...]:
-    """Where each pick that is an offer drops out."""
-    found: list[Lost] = []
-    for choice, offers, counted in zip(lowered.model.choices, lowered.offers, survivors, strict=True):
-        picks = plan.picks.get(choice.name, ())
-        rows = offers.find([picks[0].id] if len(picks) == 1 else [])
-        if not len(rows):
-            continue
-        passed = int(choice.satisfied[rows[0]])
-        failed, before = None, counted.offers
-        for number, (name, after) in enumerate(counted.together.items()):
-            if not passed >> number & 1:
-                failed = name
-                break
-            before = after
-        after = before if failed is None else counted.together[failed]
-        found.append(Lost(choice.name, picks[0].id, failed, before, after))
-    return tuple(found)
 
 
 def _task(

@@ -145,16 +145,16 @@ def _conflicts(problem: Problem, claim: ConflictsClaim, ways: Sequence[Priced] |
     corrections = claim.corrections if ways is None else [way.correction for way in ways]
     prices = [("none" if way.price is None else exact(way.price),) for way in ways or ()]
     choices = list(corrections[0].plan.picks) if corrections else []
-    rows: list[tuple[str, ...]] = []
+    lines: list[tuple[str, ...]] = []
     before: dict[str, str] = {}
     for number, item in enumerate(corrections):
         ids = {choice: picks[0].id for choice, picks in item.plan.picks.items()}
         said = ("″" if ids[choice] == before.get(choice) else ids[choice] for choice in choices)
-        rows.append((*(prices[number] if prices else ()), correction_text(item, problem), *said))
+        lines.append((*(prices[number] if prices else ()), correction_text(item, problem), *said))
         before = ids
     more = "" if claim.complete else " There may be others: a limit ended the search."
     head = (*(("price",) if prices else ()), "change", *(f"a plan then: {choice}" for choice in choices))
-    yield Section("Any one of these makes it possible", more.strip(), grid=Grid(head, tuple(rows)))
+    yield Section("Any one of these makes it possible", more.strip(), grid=Grid(head, tuple(lines)))
     sets = [names for names in claim.conflicts if names]
     names = [item.name for item in problem.constraints if any(item.name in conflict for conflict in sets)]
     number = len(claim.conflicts)

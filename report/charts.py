@@ -59,7 +59,7 @@ def distribution_chart(
     names = (
         alt.Chart(alt.Data(values=labels))
         .encode(x="value:Q")
-        .mark_text(angle=270, align="right", dx=-4, dy=-5, color=MARK, fontSize=10)
+        .mark_text(angle=270, align="right", dx=-4, dy=-7, color=MARK, fontSize=10)
         .encode(y=alt.value(0), text="name:N")
     )
     return _spec(alt.layer(bars, rules, names), height=240)

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from ..datasets.opening import Dataset
 from ..schemas.canonical import narrow, wide
-from ..schemas.certificate import Certificate, distribution_pairs
+from ..schemas.certificate import Certificate
 from ..schemas.problem import Problem
 from ..schemas.verdict import Standing
+from .questions.place import order_of
 
 
 def standing(certificate: Certificate, value: int) -> Standing | None:
     """Read from the certificate's distribution, without any engine; None when it has none."""
-    claim = certificate.claims.distribution
-    if claim is None:
+    order = order_of(certificate)
+    if order is None:
         return None
-    sign = -1 if certificate.objective.sense == "maximize" else 1
-    better = tied = worse = 0
-    for other, number in distribution_pairs(claim):
-        if other == value:
-            tied += number
-        elif sign * other < sign * value:
-            better += number
-        else:
-            worse += number
-    return _standing(better, tied, worse)
+    own = -value if certificate.objective.sense == "maximize" else value
+    better, tied = order.ranks([own])[own]
+    return _standing(better, tied, order.total - better - tied)
 
 
 def scan_standing(problem: Problem, data: Dataset, certificate: Certificate, value: int) -> Standing | None:

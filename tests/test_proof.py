@@ -489,7 +489,7 @@ def test_a_reason_that_does_not_hold_is_found() -> None:
 # --------------------------------------------------------------------------------------------------- the command
 
 SUITE = ROOT / "tasks" / "parks"
-FILES = ["claim.json", "dominated.json", "problem.opb", "proof.pbp", "variables.json"]
+FILES = ["check_plan.py", "claim.json", "dominated.json", "problem.opb", "proof.pbp", "variables.json"]
 
 
 @pytest.mark.parametrize(

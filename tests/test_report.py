@@ -19,6 +19,7 @@ from cobench.schemas.collection import read_certificates
 from cobench.schemas.errors import CertificateError, InputError, OutputError
 from cobench.schemas.verdict import Standing, Verdict, VerdictKind
 from cobench.solver.questions.changes import changes, cut, flips
+from cobench.solver.rank import standing
 
 ROOT = Path(__file__).resolve().parent.parent
 TASKS = ROOT / "tasks" / "parks"
@@ -228,6 +229,13 @@ def test_the_cut_is_the_worst_value_among_the_best_five_percent(certificates: Pa
             value for place, (value, _) in enumerate(pairs) if 100 * sum(n for _, n in pairs[:place]) < percent * total
         ]
         assert best[-1] == expected
+
+
+@pytest.mark.parametrize("pairs", [[(2, 1), (1, 1)], [(1, 1), (1, 1)], [(1, 0), (2, 3)], [(1, -1)]])
+def test_a_distribution_in_no_order_ranks_nothing(pairs: list[tuple[int, int]], certificates: Path) -> None:
+    claim = DistributionClaim(values=wide_pairs(pairs), grade=Grade.CLAIMED)
+    with pytest.raises(CertificateError, match="best first"):
+        standing(changed(one(certificates, "parks-2-01-zion-weekend"), distribution=claim), 1)
 
 
 def test_certificates_are_read_from_files_folders_and_lines(certificates: Path, tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def write_proof(problem: Problem, dataset: Dataset, out: Path, limits: Limits, s
 
     The files are then read again: the proof is checked by proof_check.py, and every row that is in none of its
     constraints by the reason that is written for it; only then the claim is written. Raises Undecided for limits,
-    with nothing written, Disagreement if a check fails, and InputError and OutputError as lowering and writing do.
+    and writes nothing then; Disagreement if a check fails, and InputError and OutputError as lowering and writing do.
     """
     lowered = lower(problem, dataset)
     model = lowered.model.kept(range(len(lowered.model.names)))

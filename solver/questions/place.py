@@ -10,11 +10,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Protocol
 
 from ...schemas.canonical import wide
 from ...schemas.certificate import Certificate, distribution_pairs
+from ...schemas.errors import CertificateError
 from ...schemas.units import Type
 from ...schemas.verdict import Standing
 
@@ -142,9 +143,12 @@ def place(order: Order, objective: Type, maximize: bool, value: int) -> Place:
 
 
 def order_of(certificate: Certificate) -> Order | None:
-    """The order that a certificate's distribution gives; None when it has none."""
+    """The order that a certificate's distribution gives; None when it has none, CertificateError if it is in none."""
     claim = certificate.claims.distribution
     if claim is None:
         return None
     sign = -1 if certificate.objective.sense == "maximize" else 1
-    return Listed([(sign * value, number) for value, number in distribution_pairs(claim)], "certificate")
+    pairs = [(sign * value, number) for value, number in distribution_pairs(claim)]
+    if any(before >= after for (before, _), (after, _) in pairwise(pairs)) or any(number < 1 for _, number in pairs):
+        raise CertificateError("the values of the distribution are not listed best first, each with its plans")
+    return Listed(pairs, "certificate")
