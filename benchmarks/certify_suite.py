@@ -3,9 +3,10 @@
     cobench data build parks --out FOLDER
     python benchmarks/certify_suite.py --data FOLDER --tasks 10000 --json benchmarks/results/certify_suite.json
 
-*Throughput*: seeded variations of the shipped tasks (other budgets, guests and parks; some end up without a plan), as
-JSON Lines, by `cobench certify` with one and two workers, with and without the checker: tasks a second, processor time,
-and the memory of the workers over time. All runs with the same flags must give the same bytes, else exit code 4.
+*Throughput*, without the checker, and *checked*: seeded variations of the shipped tasks (other budgets, guests and
+parks; some end up without a plan), as JSON Lines, by `cobench certify` with one and two workers: tasks a second,
+processor time, and the memory of the workers over time. All runs with the same flags must give the same bytes, else
+exit code 4.
 *Apart*: seconds of each engine and of the checker for every shipped task, tables open, engines in processes of their
 own as in `cobench verify`; and of the papers' method. *Growth*: scan and checker on mini, full, and some parks of it.
 """
@@ -37,10 +38,10 @@ from cobench.datasets.opening import Dataset, open_dataset
 from cobench.schemas.problem import pose
 from cobench.schemas.source import load_source
 from cobench.schemas.task import load_task
+from cobench.solver.checker.opened import Opened
 from cobench.solver.outcome import Limits
-from cobench.suite.work import Opened
 from cobench.verification import verify
-from engine_growth import machine
+from machine import machine
 from pyarrow import compute
 
 SHIPPED = Path(cobench.__file__).parent / "tasks" / "parks"
@@ -241,17 +242,18 @@ def main() -> int:
     parser.add_argument("--tasks", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--workers", default="1,2", help="numbers of processes to compare")
-    parser.add_argument("--parts", default="throughput,apart,growth")
+    parser.add_argument("--parts", default="throughput,checked,apart,growth")
     parser.add_argument("--time-limit", type=float, default=120.0, metavar="SECONDS", help="for CP-SAT and MIP")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to write the results")
     options = parser.parse_args()
     parts, results = options.parts.split(","), dict[str, Any]()
-    if "throughput" in parts:
+    checks = [check for check, part in ((False, "throughput"), (True, "checked")) if part in parts]
+    if checks:
         with tempfile.TemporaryDirectory() as folder:
             tasks = Path(folder) / "tasks.jsonl"
             tasks.write_text("".join(f"{line}\n" for line in variations(options.tasks, options.seed)), encoding="utf-8")
             runs = results["throughput"] = list[dict[str, Any]]()
-            for check in (False, True):
+            for check in checks:
                 for workers in map(int, options.workers.split(",")):
                     found = throughput(tasks, str(options.data), workers, check)
                     runs.append(found)
