@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -297,3 +298,25 @@ def test_flips_need_the_same_submissions(
     (tmp_path / "new.jsonl").write_text('{"task": 3}\n', encoding="utf-8")
     assert run(["diff", str(certificates), str(certificates), "--verdicts", *both]) == 2
     assert "new.jsonl:1" in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------------------------------------------- what is shown
+
+
+def test_the_readme_shows_what_was_measured() -> None:
+    spec = spec_from_file_location("readme", ROOT / "benchmarks" / "readme.py")
+    assert spec is not None
+    assert spec.loader is not None
+    made = module_from_spec(spec)
+    spec.loader.exec_module(made)
+    found = json.loads((ROOT / "benchmarks" / "results" / "feasible_set.json").read_text(encoding="utf-8"))
+    assert made.table(found) in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in sorted((ROOT / "docs").glob("*.md")))]
+)
+def test_links_lead_somewhere(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+        assert link.startswith("https://") or ((ROOT / page).parent / link).exists(), link
