@@ -15,7 +15,7 @@ wishes. By
 
 Each runs in a process of its own, so that the peak of memory is its own; the tables are counted in it. Methods that
 answer everything must answer alike, else the script ends with exit code 4 and writes nothing.
-Needs `pip install duckdb`. At 10^6 duckdb takes one minute or more, polars several.
+Needs duckdb, which is in the `dev` extra. At 10^6 duckdb takes one minute or more, polars several.
 """
 
 from __future__ import annotations
