@@ -113,7 +113,7 @@ def by_papers(tables: Tables) -> Question:
 
     def loaded(table: str, most: int) -> list[Any]:
         """Rows that pass the filters, of the first so many. Offers are in no order, so these are as good as any."""
-        filtered = f"SELECT dates, price, minutes, wishes FROM {table} WHERE price <= ? AND rowid <= ?"  # noqa: S608
+        filtered = f"SELECT dates, price, minutes, wishes FROM {table} WHERE price <= ? AND rowid <= ?"  # noqa: S608 - as above
         return database.execute(filtered, (BUDGET, most)).fetchall()
 
     def start() -> tuple[list[Any], dict[int, list[tuple[int, int, int]]]]:
@@ -148,7 +148,7 @@ def by_papers(tables: Tables) -> Question:
 def by_duckdb(tables: Tables) -> Question:
     """A join in SQL."""
     import duckdb  # noqa: PLC0415 - each method loads its own library
-    import polars as pl  # noqa: PLC0415
+    import polars as pl  # noqa: PLC0415 - as there
 
     database = duckdb.connect()
     for name, table in tables.items():
@@ -168,7 +168,7 @@ def by_duckdb(tables: Tables) -> Question:
 
 def by_polars(tables: Tables) -> Question:
     """A join by the streaming engine."""
-    import polars as pl  # noqa: PLC0415
+    import polars as pl  # noqa: PLC0415 - as there
 
     frames = [pl.DataFrame(table).lazy() for table in tables.values()]
     value = pl.col("minutes") + pl.col("minutes_right")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from ..schemas.errors import CobenchError, InputError, TaskError, Where
-from .common import Telling, error_texts, find_files, internal_error, print_json, progress, say, worst
+from .common import DATA, Telling, error_texts, find_files, internal_error, print_json, progress, say, worst
 from .verification import Seconds
 
 if TYPE_CHECKING:
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from ..solver.questions.findings import Finding
 
 
-_DATA = click.option(
-    "--data", metavar="DATASET", help="A bundled name or a folder, instead of the dataset that the task names."
-)
 _TIME = click.option(
     "--time-limit",
     type=Seconds(min=0, max=10**9),
@@ -39,7 +36,7 @@ _WORK = click.option(
 
 @click.command()
 @click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
-@_DATA
+@DATA
 @click.option("--strict", is_flag=True, help="Exit with 1 when there is a warning.")
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON per task on stdout.")
 @_TIME
@@ -123,7 +120,7 @@ def _tell(path: Path, title: str, result: Audit, told: tuple[Finding, ...], as_j
     "--margin", metavar="AMOUNT|PERCENT", help="Naive plans are to be infeasible, or worse by so much: 25.00, or 5%."
 )
 @click.option("--constraint", metavar="NAME", help="The threshold to move; otherwise whichever changes least.")
-@_DATA
+@DATA
 @click.option("--write", is_flag=True, help="Apply the patch to the file.")
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON on stdout, the patch in it.")
 @_TIME

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _COMMANDS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 _UNBOUNDED = 1_000_000  # characters in a line
 
+DATA = click.option(
+    "--data", metavar="DATASET", help="A bundled name or a folder, instead of the dataset that the task names."
+)
 SEVERITY = (0, 3, 1, 4, 2, 70)  # of exit codes, worst last
 
 

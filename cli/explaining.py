@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from ..schemas.errors import TaskError, did_you_mean
-from .common import print_json, progress
+from .common import DATA, print_json, progress
 from .plans import picked_plan
 from .verification import UNDECIDED, Seconds
 
@@ -61,9 +61,7 @@ class Asked:
     help="What a unit of a threshold costs, or dropping another constraint; drop:NAME=PRICE for dropping a threshold. "
     "Orders the ways out. Repeatable.",
 )
-@click.option(
-    "--data", metavar="DATASET", help="A bundled name or a folder, instead of the dataset that the task names."
-)
+@DATA
 @click.option(
     "--time-limit", type=Seconds(min=0, max=10**9), metavar="SECONDS", help="What is open then is called unknown."
 )

@@ -10,7 +10,7 @@ import rich_click as click
 
 from ..schemas.errors import CertificateError, Disagreement, PlanError, Where
 from ..schemas.source import MAX_BYTES
-from .common import json_text, print_json, progress, say
+from .common import DATA, json_text, print_json, progress, say
 
 if TYPE_CHECKING:
     from ..datasets.opening import Dataset
@@ -25,9 +25,7 @@ _TASK = click.Path(path_type=Path)
 
 @click.command()
 @click.argument("task", type=_TASK)
-@click.option(
-    "--data", metavar="DATASET", help="A bundled name or a folder, instead of the dataset that the task names."
-)
+@DATA
 @click.option("--json", "as_json", is_flag=True, help="The plan as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 def solve(task: Path, data: str | None, as_json: bool, quiet: bool) -> int:
@@ -62,9 +60,7 @@ def solve(task: Path, data: str | None, as_json: bool, quiet: bool) -> int:
 @click.command()
 @click.argument("task", type=_TASK)
 @click.argument("plan", metavar="PLAN")
-@click.option(
-    "--data", metavar="DATASET", help="A bundled name or a folder, instead of the dataset that the task names."
-)
+@DATA
 @click.option("--certificate", type=_TASK, help="The task's certificate; without it the task is certified first.")
 @click.option("--json", "as_json", is_flag=True, help="The verdict as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")

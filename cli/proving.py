@@ -6,7 +6,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from .common import print_json, progress, say
+from .common import DATA, print_json, progress, say
 from .verification import Seconds
 
 UNDECIDED = 3
@@ -15,9 +15,7 @@ UNDECIDED = 3
 @click.command()
 @click.argument("task", type=click.Path(path_type=Path))
 @click.option("--out", required=True, metavar="DIR", type=click.Path(path_type=Path), help="Folder for the proof.")
-@click.option(
-    "--data", metavar="DATASET", help="A bundled name or a folder, instead of the dataset that the task names."
-)
+@DATA
 @click.option(
     "--time-limit", type=Seconds(min=0, max=10**9), metavar="SECONDS", help="What is open then stays undecided."
 )

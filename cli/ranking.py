@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from ..schemas.errors import Disagreement
-from .common import print_json, progress
+from .common import DATA, print_json, progress
 from .plans import certificate_of, picked_plan
 from .verification import UNDECIDED, Seconds
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ..solver.questions.place import Order
 
 _PATH = click.Path(path_type=Path)
-_DATA = "A bundled name or a folder, instead of the dataset that the task names."
 NO_PLAN = "the task has no plan"
 
 
@@ -31,7 +30,7 @@ NO_PLAN = "the task has no plan"
 @click.option(
     "--certificate", type=_PATH, help="The task's certificate; without it, or its distribution, plans are counted."
 )
-@click.option("--data", metavar="DATASET", help=_DATA)
+@DATA
 @click.option("--time-limit", type=Seconds(min=0, max=10**9), metavar="SECONDS", help="For counting.")
 @click.option("--json", "as_json", is_flag=True, help="The place as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
@@ -101,7 +100,7 @@ def rank(
 @click.command()
 @click.argument("task", type=_PATH)
 @click.option("-k", "most", type=click.IntRange(1, 100_000), default=10, show_default=True, help="How many plans.")
-@click.option("--data", metavar="DATASET", help=_DATA)
+@DATA
 @click.option("--time-limit", type=Seconds(min=0, max=10**9), metavar="SECONDS", help="For finding them.")
 @click.option("--json", "as_json", is_flag=True, help="The plans as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")

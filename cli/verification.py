@@ -16,6 +16,7 @@ import rich_click as click
 
 from ..schemas.errors import CobenchError, InputError, Where
 from .common import (
+    DATA,
     Progress,
     Telling,
     error_texts,
@@ -50,9 +51,7 @@ class Seconds(click.FloatRange):
 
 @click.command()
 @click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
-@click.option(
-    "--data", metavar="DATASET", help="A bundled name or a folder, instead of the dataset that the task names."
-)
+@DATA
 @click.option(
     "--out", default="certificates", show_default=True, help="Folder for certificates.", type=click.Path(path_type=Path)
 )
