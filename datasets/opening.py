@@ -47,6 +47,7 @@ class Dataset:
 
         Raises TableError, or InputErrors when several columns are at fault.
         """
+        name = world.tables[name].base
         if ("table", name) not in self._opened:
             table = world.tables[name]
             ids = _id_columns(world).get(name, frozenset[str]())

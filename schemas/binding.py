@@ -27,11 +27,17 @@ class Signature:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
-    """The names an expression may use: columns per choice (bare columns under ""), parameter values, relations."""
+    """The names an expression may use: columns per choice (bare columns under ""), parameter values, relations.
+
+    `sets` are the choices of several rows: aggregates alone read their columns; whether they are never empty. `tours`
+    are the routes among them, with the types of their ends and of their travel.
+    """
 
     columns: Mapping[str, Mapping[str, Type]]
     parameters: Mapping[str, ex.Literal] = field(default_factory=dict[str, ex.Literal])
     relations: Mapping[str, Signature] = field(default_factory=dict[str, Signature])
+    sets: Mapping[str, bool] = field(default_factory=dict[str, bool])
+    tours: Mapping[str, Mapping[str, Type]] = field(default_factory=dict[str, Mapping[str, Type]])
 
 
 def bind(tree: Syntax, source: ExpressionText, scope: Scope) -> Expr:
@@ -76,6 +82,7 @@ _Part = Expr | _Bare | _Text
 class _Binder:
     def __init__(self, source: ExpressionText, scope: Scope) -> None:
         self.source, self.scope = source, scope
+        self._loop: tuple[str, str] | None = None  # the variable of the aggregate at hand, and its choice
         self._readers: dict[str, Callable[[Syntax], _Part]] = {
             "number": lambda tree: _Bare(tree.args[0], tree.span),
             "text": lambda tree: _Text(tree.args[0], tree.span),
@@ -110,15 +117,22 @@ class _Binder:
         if word in self.scope.parameters:
             return replace(self.scope.parameters[word], span=tree.span)
         known = [*bare, *self.scope.parameters]
-        if word in self.scope.columns:
+        if word in self.scope.columns or (self._loop is not None and word == self._loop[0]):
             raise self.fail(f"'{word}' is a choice; name one of its columns", tree.span, f"write {word}.column")
         raise self.fail(f"unknown name '{word}'", tree.span, did_you_mean(word, known, "known names"))
 
     def _column(self, tree: Syntax) -> _Part:
         choice, column = tree.args
-        if choice not in self.scope.columns or not choice:
+        if self._loop is not None and choice == self._loop[0]:
+            choice = self._loop[1]
+        elif choice not in self.scope.columns or not choice:
             known = [name for name in self.scope.columns if name]
             raise self.fail(f"unknown choice '{choice}'", tree.span, did_you_mean(choice, known, "choices"))
+        elif column in self.scope.tours.get(choice, {}):
+            return ex.Tour(choice, column, self.scope.tours[choice][column], tree.span)
+        elif choice in self.scope.sets:
+            hint = f"write for example sum(x.{column} for x in {choice})"
+            raise self.fail(f"'{choice}' is a set of rows, not one row", tree.span, hint)
         columns = self.scope.columns[choice]
         if column not in columns:
             span = Span(tree.span.end - len(column), tree.span.end)
@@ -441,12 +455,48 @@ class _Binder:
         return part
 
     def _aggregate(self, tree: Syntax) -> _Part:
-        function = tree.args[0]
+        function, variable, choice, body, *conditions = tree.args
         if function not in AGGREGATES:
             raise self.fail(f"'{function}' is not an aggregate", tree.span, did_you_mean(function, AGGREGATES))
-        shown = f"{function}(… for {tree.args[1]} in {tree.args[2]})"
-        reason = "because a choice is exactly one row"
-        raise self.fail(f"{shown} is not supported yet, {reason}", tree.span, f"write {tree.args[2]}.column")
+        shown = f"{function}(… for {variable} in {choice})"
+        if choice not in self.scope.sets:
+            if choice in self.scope.columns:
+                reason = f"'{choice}' is exactly one row"
+                raise self.fail(f"{shown} is not possible, because {reason}", tree.span, f"write {choice}.column")
+            hint = did_you_mean(choice, self.scope.sets, "sets")
+            raise self.fail(f"unknown set '{choice}'", tree.span, hint)
+        if self._loop is not None:
+            raise self.fail("not supported, because an aggregate stands within another", tree.span)
+        if variable in self.scope.columns or variable in self.scope.parameters:
+            raise self.fail(f"'{variable}' means something else already", tree.span, "give the row another name")
+        self._loop = variable, choice
+        condition = self.condition(conditions[0]) if conditions else ex.Literal(True, BOOL, tree.span)
+        result = self._each(tree, condition, filled=self.scope.sets[choice] and not conditions)
+        self._loop = None
+        return result
+
+    def _each(self, tree: Syntax, condition: Expr, filled: bool) -> ex.Each:
+        """The aggregate with its body read and typed; `filled`: there is always a row that counts."""
+        function, variable, choice, body = tree.args[:4]
+        if function == "count" and body.op == "name" and body.args == (variable,):
+            return ex.Each(function, choice, ex.Literal(True, BOOL, body.span), condition, COUNT, tree.span)
+        if function in ("all", "any", "count"):
+            part = self.condition(body)
+            kind = COUNT if function == "count" else replace(BOOL, nullable=part.type.nullable)
+            return ex.Each(function, choice, part, condition, kind, tree.span)
+        read = self.read(body)
+        if isinstance(read, _Text):
+            raise self.fail("a column is needed here, this is a quoted text", body.span)
+        part = self.number(read) if isinstance(read, _Bare) or function == "sum" else read
+        if function == "distinct":
+            kind = replace(COUNT, nullable=part.type.nullable)
+        elif function == "sum":
+            kind = replace(part.type, values=None)
+        else:
+            if part.type.kind not in ("number", "date", "time"):
+                raise self.fail(f"{part.type} has no order", body.span)
+            kind = replace(part.type, nullable=part.type.nullable or not filled)
+        return ex.Each(function, choice, part, condition, kind, tree.span)
 
 
 def _joined(args: list[Expr]) -> Type:

@@ -198,9 +198,37 @@ class Count:
     span: Span
 
 
+@dataclass(frozen=True, slots=True)
+class Each:
+    """`function` of the body over the chosen rows of the set or route `choice` in which the condition is true.
+
+    `function` is one of all, any, count, distinct, max, min, sum. Inside, a Column of `choice` is the row at hand.
+    Over no row `sum`, `count` and `distinct` are 0, `all` is true, `any` is false, `min` and `max` are unknown. `count`
+    counts the rows in which the body is true, `distinct` the different values; `all` and `any` decide like `and` and
+    `or`; the others are unknown if the body is unknown in any row.
+    """
+
+    function: str
+    choice: str
+    body: Expr
+    condition: Expr
+    type: Type
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Tour:
+    """What a route as a whole takes: `ends`, when it is over, or `travel`, the time between visits."""
+
+    choice: str
+    quantity: str
+    type: Type
+    span: Span
+
+
 Expr = (
     Literal | Column | Relation | Sum | Scaled | Product | Quotient | Extreme | Absolute | DaysBetween
-    | Weekday | Day | Compare | Member | And | Or | Not | Known | Count
+    | Weekday | Day | Compare | Member | And | Or | Not | Known | Count | Each | Tour
 )  # fmt: skip
 
 
@@ -229,15 +257,14 @@ def walk(node: Expr) -> Iterator[Expr]:
 
 
 def choices_of(node: Expr) -> frozenset[str]:
-    """The names of the choices whose columns the expression reads."""
+    """The names of the choices that the expression reads."""
     found: set[str] = set()
     waiting = [node]
     while waiting:
         part = waiting.pop()
-        if isinstance(part, Column):
+        if isinstance(part, Column | Each | Tour):
             found.add(part.choice)
-        else:
-            waiting.extend(children(part))
+        waiting.extend(children(part))
     return frozenset(found)
 
 

@@ -357,7 +357,7 @@ class _Binder:
             require = bind_condition(parse(require_text), require_text, self._scope(fields))
         references = {column: spec.reference(column).table for column in spec.references}
         template = self._template(name, spec, fields)
-        table = Table(name, spec.file, tuple(spec.key), fields, references, template, require, require_text)
+        table = Table(name, name, spec.file, tuple(spec.key), fields, references, template, require, require_text)
         self._open.pop()
         self._done[name] = table
         return table

@@ -16,10 +16,11 @@ MAX_ID = 4096  # characters of an offer id
 
 
 class Pick(Written):
-    """One chosen offer; `start` (minutes) is for plans in time and None elsewhere."""
+    """One chosen offer; on a route with when the visit starts and ends: a time, a date, or a number of its axis."""
 
     id: str = Field(min_length=1, max_length=MAX_ID)
-    start: int | None = None
+    start: int | str | None = None
+    end: int | str | None = None
 
     @field_validator("id")
     @classmethod

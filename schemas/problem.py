@@ -13,10 +13,11 @@ from .binding import Scope, bind, bind_condition
 from .errors import ExpressionError, InputError, InputErrors, TaskError, did_you_mean, raise_all
 from .expression import Expr, children, split_and
 from .manifest import ManifestFile
+from .several import Several, scope_of, several, where_of
 from .syntax import ExpressionText, Syntax, parse
 from .task import TaskFile
 from .units import Type, parse_decimal
-from .world import Derived, World
+from .world import Derived, Table, World
 
 Result = TypeVar("Result")
 
@@ -55,12 +56,16 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Choices with their tables, constraints in file order, one objective."""
+    """Choices with their tables, constraints in file order, one objective.
+
+    `sets` are the choices of several rows; without any of them a plan is one row for each choice.
+    """
 
     id: str
     digest: str
     world: World
     choices: Mapping[str, str]
+    sets: Mapping[str, Several]
     constraints: tuple[Constraint, ...]
     objective: Objective
     expected: Expected | None
@@ -76,20 +81,24 @@ class Problem:
         return kept
 
     def tables(self) -> list[str]:
-        """Every table that the choices reach, sorted by name."""
-        return self.world.reach(list(self.choices.values()))
+        """Every table that the choices reach, by its name in the manifest, sorted."""
+        reached = self.world.reach(list(self.choices.values()))
+        return sorted({self.world.tables[name].base for name in reached})
 
     def relations(self) -> list[str]:
-        """Every relation that a constraint, the objective or a reached table uses, sorted by name."""
-        return sorted(
-            {part.relation for expr in self._expressions() for part in ex.walk(expr) if isinstance(part, ex.Relation)}
-        )
+        """Every relation that a constraint, the objective, a route or a reached table uses, sorted by name."""
+        used = {part.relation for expr in self._expressions() for part in ex.walk(expr) if isinstance(part, ex.Relation)}
+        routes = [found.route for found in self.sets.values() if found.route is not None]
+        return sorted(used | {route.travel for route in routes if route.travel is not None})
 
     def _expressions(self) -> Iterator[Expr]:
         yield self.objective.expr
         for constraint in self.constraints:
             yield constraint.condition
-        for name in self.tables():
+        for found in self.sets.values():
+            if found.route is not None:
+                yield from found.route.expressions()
+        for name in self.world.reach(list(self.choices.values())):
             table = self.world.tables[name]
             if table.require is not None:
                 yield table.require
@@ -115,14 +124,26 @@ def pose(file: TaskFile, manifest: ManifestFile) -> Problem:
     if parameters is None or choices is None:
         raise TaskError("the task cannot be posed")  # not reached: a fault was raised
     world = _world(manifest, tuple(sorted(parameters.items(), key=lambda item: item[0])))
-    scope = _scope(world, tuple(choices.items()))
+    conditions = [attempt(lambda name=name: _where(file, name, world.tables[choices[name]], world)) for name in choices]
+    raise_all(faults)
+    if any(conditions):
+        world = _narrowed(world, tuple(item for item in conditions if item is not None))
+        choices = {
+            name: _named(*item) if item else choices[name] for name, item in zip(choices, conditions, strict=True)
+        }
+    typed = {
+        name: attempt(lambda name=name: several(file, name, world.tables[choices[name]], world)) for name in choices
+    }
+    raise_all(faults)
+    sets = {name: found for name, found in typed.items() if found is not None}
+    scope = scope_of(world, choices, sets) if sets else _scope(world, tuple(choices.items()))
     constraints = [attempt(lambda name=name: _constraint(file, name, scope)) for name in file.task.constraints]
     objective = attempt(lambda: _objective(file, scope))
     raise_all(faults)
     if objective is None:
         raise TaskError("the task cannot be posed")  # not reached: a fault was raised
     problem = Problem(
-        file.task.id, file.digest(), world, choices, tuple(item for item in constraints if item), objective, None
+        file.task.id, file.digest(), world, choices, sets, tuple(item for item in constraints if item), objective, None
     )
     problem = replace(problem, expected=_expected(file, objective))
     raise_all(list(_unguarded(problem)))
@@ -159,7 +180,7 @@ def _choices(file: TaskFile, manifest: ManifestFile) -> dict[str, str]:
     choices: dict[str, str] = {}
     offers = [name for name, table in manifest.manifest.tables.items() if table.id is not None]
     for name in file.task.choose:
-        table = file.task.choice(name).one
+        table = file.task.choice(name).table
         if table not in offers:
             what = (
                 "has no offer ids, so nothing can be chosen from it"
@@ -167,9 +188,10 @@ def _choices(file: TaskFile, manifest: ManifestFile) -> dict[str, str]:
                 else "does not exist"
             )
             hint = did_you_mean(table, offers, "offer tables")
-            faults.append(
-                TaskError(f"the table '{table}' {what}", where=file.source.where(("choose", name)), hint=hint)
-            )
+            spec = file.source.data["choose"][name]
+            kind = next((key for key in ("one", "any_of", "route") if isinstance(spec, dict) and key in spec), None)
+            where = file.source.where(("choose", name, kind) if kind else ("choose", name))
+            faults.append(TaskError(f"the table '{table}' {what}", where=where, hint=hint))
         if name in manifest.manifest.parameters:
             where = file.source.where(("choose", name), key=True)
             faults.append(
@@ -185,9 +207,35 @@ def _constraint(file: TaskFile, name: str, scope: Scope) -> Constraint:
     return Constraint(name, _typed(text, scope, bind_condition), text)
 
 
+def _where(file: TaskFile, name: str, table: Table, world: World) -> tuple[str, str] | None:
+    """The table of a choice and the text of its `where`; None without one."""
+    found = where_of(file, name, table, world)
+    return None if found is None else (table.name, found.text)
+
+
 @lru_cache(64)
 def _world(manifest: ManifestFile, parameters: tuple[tuple[str, ex.Literal], ...]) -> World:
     return manifest.bind(dict(parameters))
+
+
+@lru_cache(64)
+def _narrowed(world: World, found: tuple[tuple[str, str], ...]) -> World:
+    """The world with a table of its own, by name `table where condition`, for each choice that has a `where`."""
+    tables = dict(world.tables)
+    for name, condition in found:
+        table = world.tables[name]
+        both = condition if table.require_text is None else f"({table.require_text.text}) and ({condition})"
+        text = ExpressionText(both)
+        scope = Scope({"": table.types}, world.parameters, world.signatures())
+        narrow = replace(
+            table, name=_named(name, condition), require=bind_condition(parse(text), text, scope), require_text=text
+        )
+        tables[narrow.name] = narrow
+    return World(tables, world.relations, world.parameters)
+
+
+def _named(table: str, condition: str) -> str:
+    return f"{table} where {condition}"
 
 
 @lru_cache(256)
@@ -260,7 +308,7 @@ def _unguarded(problem: Problem) -> Iterator[InputError]:
     loose = [
         part
         for part in _strict(problem.objective.expr)
-        if isinstance(part, ex.Column | ex.Relation) and part.type.nullable
+        if isinstance(part, ex.Column | ex.Relation | ex.Each) and part.type.nullable
     ]
     if not loose:
         return
@@ -277,8 +325,10 @@ def _unguarded(problem: Problem) -> Iterator[InputError]:
 
 
 def _strict(node: Expr) -> Iterator[Expr]:
-    """The sub-expressions that are known whenever the node is: not those below `and`, `or`, `count` and `known`."""
+    """The sub-expressions that are known whenever the node is: not those below `and`, `or`, `count` and `known`, and of
+    an aggregate only itself.
+    """
     yield node
-    if not isinstance(node, ex.And | ex.Or | ex.Count | ex.Known):
+    if not isinstance(node, ex.And | ex.Or | ex.Count | ex.Known | ex.Each):
         for child in children(node):
             yield from _strict(child)

@@ -8,7 +8,7 @@ A `Syntax` is (op, args, span). `op` is one of
     name "x"      column "choice" "x"      number Fraction      text "…"      truth True/False
     + (n terms)   neg   *   /              < <= == != > >=  (n operands, a chain)
     in (operand, item, …)                  and   or   not   call "function" (arguments)
-    each "function" "variable" "choice" (body)      an aggregate: function(body for variable in choice)
+    each "function" "variable" "choice" (body, condition?)      function(body for variable in choice if condition)
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _WORD_HINTS = {
     "True": "write true",
     "False": "write false",
     "is": "write == to compare",
-    "if": "there is no if; use and, or, not",
+    "else": "there is no if … else; use and, or, not",
     "lambda": "there are no functions to define",
 }
 _OPERATOR_HINTS = {
@@ -304,7 +304,8 @@ class _Reader:
 
     def _aggregate(self, function: str, node: ast.GeneratorExp, depth: int) -> Syntax:
         loop = node.generators[0]
-        simple = len(node.generators) == 1 and not loop.ifs and not loop.is_async
+        simple = len(node.generators) == 1 and len(loop.ifs) <= 1 and not loop.is_async
         if not (simple and isinstance(loop.target, ast.Name) and isinstance(loop.iter, ast.Name)):
-            self.refuse(node, "an aggregate is written f(x.column for x in choice)")
-        return Syntax("each", (function, loop.target.id, loop.iter.id, self.read(node.elt, depth)), self.span(node))
+            self.refuse(node, "an aggregate is written f(x.column for x in choice if condition)")
+        parts = (self.read(part, depth) for part in (node.elt, *loop.ifs))
+        return Syntax("each", (function, loop.target.id, loop.iter.id, *parts), self.span(node))

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, WithJsonSchema, model_validator
 
 from .canonical import digest
+from .choice import ChoiceSpec
 from .errors import ExpressionError, TaskError, raise_all
 from .manifest import Name
 from .source import Source, load_source, parse_source
@@ -16,26 +17,10 @@ from .syntax import ExpressionText, parse
 from .validation import Written, validate
 
 MAX_CONSTRAINTS = 64
-MAX_CHOICES = 16
+MAX_CHOICES = 64
 
 # A decimal in YAML is a number for other readers, which know no exact ones; here its text is read.
 _WRITTEN_NUMBER = WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "null"}]})
-
-
-class ChoiceSpec(Written):
-    """A decision in its long form: exactly one row of an offer table."""
-
-    one: Name
-
-    @property
-    def at_least(self) -> int:
-        """The least number of rows to choose."""
-        return 1
-
-    @property
-    def at_most(self) -> int:
-        """The greatest number of rows to choose."""
-        return 1
 
 
 class ConstraintSpec(Written):
@@ -77,7 +62,8 @@ class Task(Written):
     choose: dict[Name, Name | ChoiceSpec] = Field(
         min_length=1,
         max_length=MAX_CHOICES,
-        description="The decisions: a name, and the offer table from which exactly one row is chosen.",
+        description="The decisions: a name, and the offer table from which exactly one row is chosen; in long form also "
+        "a set of rows, or a route.",
     )
     constraints: dict[Name, str | ConstraintSpec] = Field(
         {},
@@ -144,7 +130,7 @@ class TaskFile:
                 "cobench": self.task.cobench,
                 "id": self.task.id,
                 "given": self.task.given,
-                "choose": [[name, self.task.choice(name).model_dump()] for name in self.task.choose],
+                "choose": [[name, self.task.choice(name).facts()] for name in self.task.choose],
                 "constraints": [
                     [name, parse(self.text("constraints", name)).canonical(), self.task.constraint(name).reveal]
                     for name in self.task.constraints

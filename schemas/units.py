@@ -62,6 +62,21 @@ def parse_time(text: str) -> int | None:
     return int(match[1]) * 60 + int(match[2]) if match else None
 
 
+def parse_moment(value: int | str, kind: Type) -> int | None:
+    """A point on an axis of time as plans write it: `09:30` or minutes, `2025-08-08` or days, a whole number."""
+    if isinstance(value, int):
+        return value
+    return {"time": parse_time, "date": parse_date}.get(kind.kind, lambda _: None)(value)
+
+
+def format_moment(value: int, kind: Type) -> int | str:
+    """The one spelling of a point on an axis of time in plans; `parse_moment` reads it."""
+    if kind.kind == "time" and 0 <= value < 24 * 60:
+        return f"{value // 60:02d}:{value % 60:02d}"
+    text = format_date(value) if kind.kind == "date" else ""
+    return text if text and parse_date(text) == value else value
+
+
 def parse_decimal(text: str) -> Fraction | None:
     """The exact value of a decimal such as `-12.50`; None for exponents, hex, underscores and words."""
     return Fraction(text) if _DECIMAL.match(text) else None

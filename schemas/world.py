@@ -47,9 +47,13 @@ TableField = Stored | Derived | Referenced
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table with all columns visible in it, parameters bound."""
+    """A table with all columns visible in it, parameters bound.
+
+    `base` is its name in the manifest. A choice with `where` has a table of its own, whose `require` asks that, too.
+    """
 
     name: str
+    base: str
     file: str
     key: tuple[str, ...]
     fields: Mapping[str, TableField]

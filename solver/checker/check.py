@@ -319,7 +319,7 @@ class Data:
     """
 
     def __init__(self, tables: Mapping[str, Table], files: Mapping[str, _File], relations: Mapping[str, _File]) -> None:
-        self.digests = {name: file.digest for name, file in files.items()}
+        self.digests = {tables[name].base: file.digest for name, file in files.items()}
         self.relation_digests = {name: file.digest for name, file in relations.items()}
         self.facts: dict[str, Mapping[tuple[Value, ...], Value]] = {}
         self._tables, self._files = tables, files
@@ -551,8 +551,10 @@ def open_data(folder: Path, problem: Problem) -> Data:
     manifest does not allow, repeated keys, and references that lead nowhere.
     """
     world = problem.world
-    tables = {name: world.tables[name] for name in problem.tables()}
-    files = {name: _read(folder / table.file, table.stored, table.key) for name, table in tables.items()}
+    bases = {name: world.tables[name] for name in problem.tables()}
+    read = {name: _read(folder / table.file, table.stored, table.key) for name, table in bases.items()}
+    tables = {name: world.tables[name] for name in {*bases, *problem.choices.values()}}
+    files = {name: read[table.base] for name, table in tables.items()}
     relations = {name: world.relations[name] for name in problem.relations()}
     lists = {name: _read(folder / found.file, found.columns, found.args) for name, found in relations.items()}
     data = Data(tables, files, lists)
@@ -560,7 +562,7 @@ def open_data(folder: Path, problem: Problem) -> Data:
         keys = zip(*(lists[name].values(arg) for arg in found.args), strict=True)
         results = lists[name].values(found.value) if found.value else [True] * lists[name].rows
         data.facts[name] = dict(zip(keys, results, strict=True))
-    for name, table in tables.items():
+    for name, table in bases.items():
         for column, target in table.references.items():
             lost = set(files[name].values(column)) - data.by_key(target).keys()
             if lost:
@@ -603,7 +605,7 @@ def evaluate(problem: Problem, data: Data, plan: Plan) -> Evaluation:
             row = data.find(table, picks[0].id)
             if row is None:
                 reason = _why_no_offer(data, problem.world.tables[table], data.parse(table, picks[0].id))
-                unknown.append(f"{choice}: '{picks[0].id}' is no offer of '{table}': {reason}")
+                unknown.append(f"{choice}: '{picks[0].id}' is no offer of '{problem.world.tables[table].base}': {reason}")
             else:
                 rows[choice] = row
     if unknown:
