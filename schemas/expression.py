@@ -218,7 +218,7 @@ class Each:
 
 @dataclass(frozen=True, slots=True)
 class Tour:
-    """What a route as a whole takes: `ends`, when it is over, or `travel`, the time between visits."""
+    """What a route as a whole has: when it `ends`, the time it `takes` until then, or its `travel` between places."""
 
     choice: str
     quantity: str

@@ -87,7 +87,9 @@ class Problem:
 
     def relations(self) -> list[str]:
         """Every relation that a constraint, the objective, a route or a reached table uses, sorted by name."""
-        used = {part.relation for expr in self._expressions() for part in ex.walk(expr) if isinstance(part, ex.Relation)}
+        used = {
+            part.relation for expr in self._expressions() for part in ex.walk(expr) if isinstance(part, ex.Relation)
+        }
         routes = [found.route for found in self.sets.values() if found.route is not None]
         return sorted(used | {route.travel for route in routes if route.travel is not None})
 

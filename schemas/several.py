@@ -195,7 +195,9 @@ class _Reader:
     def _places(self) -> tuple[Expr | None, Expr | None]:
         if self.spec.at is None:
             return None, None
-        paths: tuple[Path_, Path_] = (("at", "from"), ("at", "to")) if isinstance(self.spec.at, Ways) else (("at",),) * 2
+        paths: tuple[Path_, Path_] = (
+            (("at", "from"), ("at", "to")) if isinstance(self.spec.at, Ways) else (("at",),) * 2
+        )
         first, second = (self.expression(path) for path in paths)
         if _kind(first.type) != _kind(second.type):
             raise self.fault(f"a row leads from {first.type} to {second.type}", ("at",))
@@ -207,7 +209,9 @@ class _Reader:
             return None
         relation = self.world.relations.get(name)
         if relation is None:
-            raise self.fault(f"no relation '{name}'", ("travel",), did_you_mean(name, self.world.relations, "relations"))
+            raise self.fault(
+                f"no relation '{name}'", ("travel",), did_you_mean(name, self.world.relations, "relations")
+            )
         if place is None:
             raise self.fault("travel needs to know where a visit takes place", ("travel",), "at: a column of the table")
         signature = relation.signature
@@ -249,13 +253,13 @@ def _kind(kind: Type) -> tuple[str, str, int]:
 
 def scope_of(world: World, choices: Mapping[str, str], sets: Mapping[str, Several]) -> Scope:
     """The names that constraints and objective may use."""
-    tours = {
-        name: {"ends": replace(found.route.axis, nullable=False), "travel": found.route.length}
-        for name, found in sets.items()
-        if found.route is not None
-    }
+    tours = {name: _quantities(found.route) for name, found in sets.items() if found.route is not None}
     columns = {name: world.tables[table].types for name, table in choices.items()}
     filled = {name: found.at_least > 0 for name, found in sets.items()}
     return Scope(columns, world.parameters, world.signatures(), filled, tours)
 
 
+def _quantities(route: Route) -> dict[str, Type]:
+    """What a route as a whole has: when it `ends`, its `travel`, and what it `takes` from a time of start on."""
+    found = {"ends": route.axis, "travel": route.length}
+    return found if route.start_time is None else {**found, "takes": route.length}

@@ -99,7 +99,7 @@ TASKS: list[tuple[str, str, str, tuple[str, ...]]] = [
     ("nothing to choose", "  room: rooms\n  train: trains\n", "", ("task.yaml:6:", "error: a mapping (key: value) is needed here")),
     ("unknown table", "room: rooms", "room: roms", ("task.yaml:7:9: error: the table 'roms' does not exist", "hint: did you mean 'rooms'?")),
     ("table without offers", "room: rooms", "room: towns", ("task.yaml:7:9: error: the table 'towns' has no offer ids", "hint: offer tables: rooms, trains, vaults")),
-    ("sets are not there yet", "room: rooms", "room: {any: rooms}", ("error: unknown key 'any'", "hint: keys: one")),
+    ("sets are not there yet", "room: rooms", "room: {any: rooms}", ("error: unknown key 'any'", "hint: did you mean 'any_of'?")),
     ("choice named like a parameter", "  room: rooms", "  guests: rooms", ("task.yaml:7:3: error: 'guests' is both a parameter and a choice",)),
     ("unknown parameter", "guests: 3", "guest: 3", ("task.yaml:5:3: error: unknown parameter 'guest'", "hint: did you mean 'guests'?")),
     ("missing parameter", "given:\n  guests: 3\n", "", ("task.yaml:1:1: error: the dataset needs 'guests' under given", "hint: given:\n  guests: …")),
@@ -131,7 +131,7 @@ TASKS: list[tuple[str, str, str, tuple[str, ...]]] = [
 # One mistake in the long form of something that has a short one: one error, not also that the short form was possible.
 SINGLE: list[tuple[str, str, str, tuple[str, ...]]] = [
     ("unknown key of a constraint", SEA, "  sea:\n    require: room.coast\n    revael: later", ("task.yaml:12:5: error: unknown key 'revael'", "hint: did you mean 'reveal'?")),
-    ("unknown key of a choice", "room: rooms", "room: {one: rooms, two: rooms}", ("task.yaml:7:22: error: unknown key 'two'", "hint: keys: one")),
+    ("unknown key of a choice", "room: rooms", "room: {one: rooms, two: rooms}", ("task.yaml:7:22: error: unknown key 'two'", "hint: did you mean 'any_of'?")),
     ("unknown key of an expectation", GOAL, f"expect: {{cuont: 3}}\n{GOAL}", ("task.yaml:13:10: error: unknown key 'cuont'", "hint: did you mean 'count'?")),
     ("negative count expected", GOAL, f"expect: {{count: -1}}\n{GOAL}", ("task.yaml:13:17: error: ",)),
 ]  # fmt: skip

@@ -605,7 +605,9 @@ def evaluate(problem: Problem, data: Data, plan: Plan) -> Evaluation:
             row = data.find(table, picks[0].id)
             if row is None:
                 reason = _why_no_offer(data, problem.world.tables[table], data.parse(table, picks[0].id))
-                unknown.append(f"{choice}: '{picks[0].id}' is no offer of '{problem.world.tables[table].base}': {reason}")
+                unknown.append(
+                    f"{choice}: '{picks[0].id}' is no offer of '{problem.world.tables[table].base}': {reason}"
+                )
             else:
                 rows[choice] = row
     if unknown:

@@ -148,7 +148,9 @@ class SetModel:
         total = sum(int(column[list(picked[part])].sum()) for part, column in found.columns.items() if picked[part])
         for flag, factor in found.flags:
             members = self.flags[flag].members
-            total += factor * any(bool(good[list(picked[part])].any()) for part, good in members.items() if picked[part])
+            total += factor * any(
+                bool(good[list(picked[part])].any()) for part, good in members.items() if picked[part]
+            )
         total += sum(factor * self.true(picked, formula) for formula, factor in found.truths)
         for part, factor in found.ends:
             total += factor * self._schedule(picked, part)[0]
