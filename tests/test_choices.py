@@ -100,7 +100,8 @@ def test_what_is_wrong_with_a_choice_is_told_with_its_place(
     for part in says:
         assert part in shown.err
     assert shown.err.count("error: ") == 1
-    assert shown.out == "" and not (tmp_path / "out").exists()
+    assert shown.out == ""
+    assert not (tmp_path / "out").exists()
 
 
 def test_rows_that_where_excludes_belong_to_a_table_of_their_own() -> None:
