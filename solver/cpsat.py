@@ -8,6 +8,7 @@ fault was found is switched off. Its word is never taken alone: a plan is evalua
 from __future__ import annotations
 
 from importlib.metadata import version
+from typing import Any
 
 from .model import Model
 from .outcome import Limits, Outcome, Reason, Status
@@ -58,27 +59,16 @@ def _solved(model: Model, built: Program, limits: Limits) -> Outcome:
         linear.domain.extend([-reach if item.low is None else item.low, reach if item.high is None else item.high])
     proto.objective.vars.extend(built.objective.variables.tolist())
     proto.objective.coeffs.extend(built.objective.coefficients.tolist())
-    parameters = helper.SatParameters()
-    for name, value in PARAMETERS.items():
-        setattr(parameters, name, value)
-    if limits.seconds is not None:
-        parameters.max_time_in_seconds = limits.seconds
-    solver = helper.SolveWrapper()
-    solver.set_parameters(parameters)
-    response = solver.solve(proto)
-    if response.status == helper.CpSolverStatus.INFEASIBLE:
+    status, values, reason = run(proto, limits)
+    if status is Status.INFEASIBLE:
         return Outcome(Status.INFEASIBLE)
-    # It stops a moment before its time is over, so only its own measure of work tells the two limits apart.
-    reason = Reason.WORK if response.deterministic_time >= parameters.max_deterministic_time else Reason.TIME
-    if response.status not in (helper.CpSolverStatus.OPTIMAL, helper.CpSolverStatus.FEASIBLE):
+    if status is Status.UNKNOWN:
         return Outcome(Status.UNKNOWN, reason=reason)
-    # Values after any other status are garbage, so they are read only here.
-    values = list(response.solution)
     picked = built.picked({variable for variable, value in enumerate(values) if value == 1})
     if picked is None or not model.feasible(picked, range(len(model.names))):
         return Outcome(Status.UNKNOWN, reason=Reason.WRONG)
     value = model.objective.value(picked)
-    if response.status == helper.CpSolverStatus.FEASIBLE:
+    if status is Status.FEASIBLE:
         return Outcome(Status.FEASIBLE, picked, value, model.objective.bounds()[0], reason)
     claimed = built.base + built.unit * sum(
         coefficient * values[variable]
@@ -89,3 +79,27 @@ def _solved(model: Model, built: Program, limits: Limits) -> Outcome:
     if claimed != value:
         return Outcome(Status.UNKNOWN, reason=Reason.WRONG)
     return Outcome(Status.OPTIMAL, picked, value, value)
+
+
+def run(proto: Any, limits: Limits) -> tuple[Status, list[int], Reason]:
+    """What CP-SAT says of a program, the values of its variables (none without a plan), and what stopped it if any."""
+    from ortools.sat.python import cp_model_helper as helper
+
+    parameters = helper.SatParameters()
+    for name, value in PARAMETERS.items():
+        setattr(parameters, name, value)
+    if limits.seconds is not None:
+        parameters.max_time_in_seconds = limits.seconds
+    solver = helper.SolveWrapper()
+    solver.set_parameters(parameters)
+    response = solver.solve(proto)
+    # It stops a moment before its time is over, so only its own measure of work tells the two limits apart.
+    reason = Reason.WORK if response.deterministic_time >= parameters.max_deterministic_time else Reason.TIME
+    if response.status == helper.CpSolverStatus.INFEASIBLE:
+        return Status.INFEASIBLE, [], reason
+    # Values after any other status are garbage, so they are read only here.
+    if response.status == helper.CpSolverStatus.OPTIMAL:
+        return Status.OPTIMAL, list(response.solution), reason
+    if response.status == helper.CpSolverStatus.FEASIBLE:
+        return Status.FEASIBLE, list(response.solution), reason
+    return Status.UNKNOWN, [], reason

@@ -15,13 +15,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from .model import Model
 from .outcome import Limits, Outcome, Reason, Status
+from .sets.model import SetModel
 
 ENGINES = ("cpsat", "mip")
 SECONDS = 300.0  # for an engine, when the caller sets no limit
@@ -44,8 +45,8 @@ class Answer:
 class Running:
     """An engine at work in a child process."""
 
-    def __init__(self, engine: str, model: Model, limits: Limits, memory: int = MEMORY) -> None:
-        self._engine = engine
+    def __init__(self, engine: str, model: Model | SetModel, limits: Limits, memory: int = MEMORY) -> None:
+        self._engine = _engine(engine, model)
         self._seconds = limits.seconds if limits.seconds is not None else SECONDS
         self._started = time.monotonic()
         # -P: a file in the current folder must not be taken for a module.
@@ -89,9 +90,9 @@ class Running:
         self._talk.join()
 
     def _failed(self) -> Answer:
-        engine = _engine(self._engine)
         outcome = Outcome(Status.UNKNOWN, reason=self._reason)
-        return Answer(engine.NAME, engine.engine_version(), outcome, time.monotonic() - self._started, 0)
+        spent = time.monotonic() - self._started
+        return Answer(self._engine.NAME, self._engine.engine_version(), outcome, spent, 0)
 
 
 class Engine(Protocol):
@@ -104,15 +105,18 @@ class Engine(Protocol):
         """The version of the solver behind it."""
         ...
 
-    def solve(self, model: Model, limits: Limits) -> Outcome:
+    @property
+    def solve(self) -> Callable[[Any, Limits], Outcome]:
         """The best plan, or how far it came."""
         ...
 
 
-def _engine(name: str) -> Engine:
-    """The module of an engine; loading it loads no solver yet."""
-    from . import cpsat, mip
-
+def _engine(name: str, model: Model | SetModel) -> Engine:
+    """The module of an engine for this kind of model; loading it loads no solver yet."""
+    if isinstance(model, SetModel):
+        from .sets import cpsat, mip
+    else:
+        from . import cpsat, mip
     return cpsat if name == "cpsat" else mip
 
 
@@ -125,7 +129,7 @@ def serve() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # solvers greet on stdout
     name, model, limits, memory = pickle.load(sys.stdin.buffer)  # noqa: S301 - our own parent wrote it
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    engine = _engine(name)
+    engine = _engine(name, model)
     try:
         outcome = engine.solve(model, limits)
     except MemoryError:

@@ -67,12 +67,7 @@ def _solved(model: Model, built: Program, limits: Limits) -> Outcome:
         left = limits.left(started).seconds
         if left is not None and left <= 0:
             return Outcome(Status.UNKNOWN, reason=Reason.TIME)
-        problem.solve(
-            pulp.HiGHS(
-                msg=False, gapRel=0.0, gapAbs=0.0, threads=1, timeLimit=left, random_seed=0,
-                mip_feasibility_tolerance=INTEGER_TOLERANCE, primal_feasibility_tolerance=PRIMAL_TOLERANCE,
-            )
-        )  # fmt: skip
+        run(problem, left)
         if problem.sol_status == pulp.LpSolutionInfeasible:
             return Outcome(Status.INFEASIBLE)
         picked = built.picked({number for number, item in enumerate(variables) if round(item.varValue or 0.0) == 1})
@@ -87,6 +82,18 @@ def _solved(model: Model, built: Program, limits: Limits) -> Outcome:
         chosen = [span.start + row for span, row in zip(built.choices, picked, strict=True)]
         problem += pulp.lpSum(variables[number] for number in chosen) <= len(chosen) - 1
     return Outcome(Status.UNKNOWN, reason=Reason.WRONG)
+
+
+def run(problem: Any, seconds: float | None) -> None:
+    """Solves a problem of PuLP as exactly as HiGHS can."""
+    import pulp
+
+    problem.solve(
+        pulp.HiGHS(
+            msg=False, gapRel=0.0, gapAbs=0.0, threads=1, timeLimit=seconds, random_seed=0,
+            mip_feasibility_tolerance=INTEGER_TOLERANCE, primal_feasibility_tolerance=PRIMAL_TOLERANCE,
+        )
+    )  # fmt: skip
 
 
 def _terms(variables: list[Any], numbers: Ints, coefficients: Ints) -> list[tuple[Any, int]]:

@@ -47,6 +47,8 @@ ROOMS = {
             "solver.signatures",
             "solver.sets",
             "solver.sets.model",
+            "solver.sets.program",
+            "solver.sets.tour",
         ),
         rooms=("schemas",),
         libraries=("numpy",),
@@ -61,8 +63,8 @@ ROOMS = {
         rooms=("schemas", "model"),
         libraries=("numba", "numpy"),
     ),
-    "cpsat": Room(("solver.cpsat",), rooms=("schemas", "model"), libraries=("ortools", "numpy")),
-    "mip": Room(("solver.mip",), rooms=("schemas", "model"), libraries=("pulp", "highspy", "numpy")),
+    "cpsat": Room(("solver.cpsat", "solver.sets.cpsat"), rooms=("schemas", "model"), libraries=("ortools", "numpy")),
+    "mip": Room(("solver.mip", "solver.sets.mip"), rooms=("schemas", "model"), libraries=("pulp", "highspy", "numpy")),
     # Runs the other engines in child processes; `__main__` is the child.
     "isolate": Room(("solver.isolate", "solver.__main__"), rooms=("schemas", "model", "cpsat", "mip")),
     "answers": Room(
