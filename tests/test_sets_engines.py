@@ -210,6 +210,79 @@ def test_an_end_that_nothing_bounds_is_beyond_the_engines() -> None:
         assert engine.solve(model, LIMITS).reason is Reason.RANGE
 
 
+def course_of(number: int, **changed: Anything) -> Course:
+    """A route from time 0 on: every way takes two, every visit three, nothing is closed."""
+    usual: dict[str, Anything] = {
+        "opens": np.full(number, EARLY, np.int64),
+        "closes": np.full(number, LATE, np.int64),
+        "lasts": np.full(number, 3, np.int64),
+        "longer": False,
+        "travel": np.full((number, number), 2, np.int64),
+        "leave": np.full(number, 2, np.int64),
+        "back": np.full(number, 2, np.int64),
+        "direct": 0,
+        "begins": 0,
+        "earliest": EARLY,
+        "latest": LATE,
+        "wait": None,
+        "first": np.ones(number, np.bool_),
+        "last": np.ones(number, np.bool_),
+    }
+    return Course(**{**usual, **changed})
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("constant", [-3, -2, -1])
+def test_a_truth_that_is_counted_is_one_exactly_where_it_is_true(sign: int, constant: int) -> None:
+    """Rewarded or punished, for sums at the limit and one beside it."""
+    count = Quantity({0: ints(1, 1, 1)})
+    counted = Quantity(truths=((Leaf(0, 1, constant), sign),))
+    for picked in range(4):
+        exactly: list[Formula] = [Leaf(0, 1, -picked), Leaf(0, -1, picked)]
+        model = model_of([Part(0, ints(0, 1, 2), 0, 3)], [count, counted], exactly)
+        assert agrees(model, cpsat).best == sign * (picked + constant <= 0)
+
+
+@pytest.mark.parametrize(("wait", "status"), [(5, Status.OPTIMAL), (4, Status.INFEASIBLE)])
+def test_a_wait_is_exact_to_the_unit(wait: int, status: Status) -> None:
+    """From the first visit (2 to 5) to the second, which opens at 12: five units between arrival and beginning."""
+    course = course_of(2, opens=ints(0, 12), closes=ints(5, 40), wait=wait)
+    model = model_of([Part(0, ints(0, 1), 2, 2, course)], [Quantity(ends=((0, 1),))], [])
+    assert agrees(model, cpsat).status is status
+
+
+@pytest.mark.parametrize(("opens", "end"), [(12, 17), (0, 12)])
+def test_the_end_read_is_the_least_end(opens: int, end: int) -> None:
+    course = course_of(2, longer=True, opens=ints(0, opens), closes=ints(30, 40))
+    model = model_of([Part(0, ints(0, 1), 2, 2, course)], [Quantity(ends=((0, 1),))], [])
+    assert agrees(model, cpsat).best == end
+
+
+def test_rows_that_could_form_a_circuit_of_their_own_are_no_case_for_the_mip() -> None:
+    """Without times, a circuit beside the route would be cheaper than the way that leads through all rows."""
+    far = np.array([[NEVER, 0, 9, 9], [0, NEVER, 9, 9], [9, 9, NEVER, 0], [9, 9, 0, NEVER]], np.int64)
+    model = model_of([Part(0, ints(0, 1, 2, 3), 4, 4, course_of(4, travel=far))], [Quantity(travel=((0, 1),))], [])
+    assert mip.solve(model, LIMITS).reason is Reason.FORM
+    assert agrees(model, cpsat).best == 2 + 9 + 2
+
+
+def test_a_guard_of_one_row_is_exact_at_its_limit() -> None:
+    """The price that just fits is allowed, the next is not; a sum that must keep all at their least leaves no slack."""
+    either: Formula = Any((Leaf(0, 1, -50), Leaf(1, 1, 0)))
+    model = model_of(
+        [Part(0, ints(0, 1, 2), 1, 1), Part(1, ints(0, 1), 1, 2)],
+        [Quantity({0: ints(30, 50, 70)}), Quantity({1: ints(1, 1)}), Quantity({0: ints(-1, -2, -3)})],
+        [either],
+    )
+    for engine in ENGINES:
+        assert agrees(model, engine).best == -2
+    either = Any((Leaf(0, 1, -1), Leaf(1, 1, 0)))
+    one = [Quantity({0: ints(1, 1, 1)}), Quantity({1: ints(1, 1)}), Quantity({0: ints(-1, -1, -1)})]
+    several = [Part(0, ints(0, 1, 2), 0, 3), Part(1, ints(0, 1), 1, 2)]
+    assert agrees(model_of(several, one, [either]), cpsat).best == -1
+    assert mip.solve(model_of(several, one, [either]), LIMITS).reason is Reason.FORM
+
+
 def test_a_plan_that_the_model_refuses_is_never_given(monkeypatch: pytest.MonkeyPatch) -> None:
     model = model_of([Part(0, ints(0, 1), 0, 2)], [Quantity({0: ints(1, -1)})], [])
     monkeypatch.setattr(SetModel, "feasible", lambda *_: False)
