@@ -53,8 +53,8 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A status with exactly what it entails. `picked` is the plan as its model has it: of a Model one row index
-    per choice, of a SetModel a tuple of them per part.
+    """A status with exactly what it entails. `picked` is one row index per choice, in the model's order;
+    of a model with sets, a tuple of row indices per part.
 
     Values are those of the model's objective, which is minimised. `bound`: no plan is below it.
     """
