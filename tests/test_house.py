@@ -61,6 +61,20 @@ ROOMS = {
         rooms=("schemas", "model"),
         libraries=("numba", "numpy"),
     ),
+    # Sets, routes and formulas: their model, and the dynamic program, which needs numpy only.
+    "sets": Room(
+        (
+            "solver.sets",
+            "solver.sets.model",
+            "solver.sets.fold",
+            "solver.sets.route",
+            "solver.sets.stages",
+            "solver.sets.states",
+            "solver.sets.sweep",
+        ),
+        rooms=("schemas", "model"),
+        libraries=("numpy",),
+    ),
     "cpsat": Room(("solver.cpsat",), rooms=("schemas", "model"), libraries=("ortools", "numpy")),
     "mip": Room(("solver.mip",), rooms=("schemas", "model"), libraries=("pulp", "highspy", "numpy")),
     # Runs the other engines in child processes; `__main__` is the child.

@@ -1,0 +1,391 @@
+"""One pass over the steps of a model, for all plans at once: equal states are merged, hopeless ones are dropped.
+
+After every step a state forgets what cannot matter any more. A quantity that only conditions read is compared with
+numbers in the end: states whose values lie on the same side of all of them, whatever remains to be added, get the
+same value. So a decided condition is a bit, and a condition that holds anyway is nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+
+import numpy as np
+
+from ..model import LIMIT, Bools, Ints
+from .model import All, Formula, Leaf
+from .stages import Range, Stages, Step, added_sums, clamped, leaves
+from .states import Meter, States, counting, groups, joined, merged
+
+_CHUNK = 2**17  # states that are made before hopeless ones among them are dropped
+_LAZY = 256  # states that need no merging
+_NEAR = 2**60  # values that may be moved to the other end of their range
+
+
+class Keep(Enum):
+    """What becomes of states that are equal but for their plans."""
+
+    COUNTS = "counts"  # their plans are counted; what they cost is part of the state
+    BEST = "best"  # the cheapest plan, and of these the canonical one
+    MASKS = "masks"  # all constraints may fail; a state knows which hold, and goes when another holds more
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """What can be told apart of a track: `values <= bounds[k]` for each k; `exact`: and its values between two."""
+
+    bounds: Ints
+    exact: bool
+
+    def nearest(self, values: Ints) -> Ints:
+        """For each value the one nearest to zero that is as good."""
+        bounds = self.bounds
+        if self.exact:
+            low, high = min(0, int(bounds[0])), max(0, int(bounds[-1]) + 1)
+            return np.where(values <= bounds[0], low, np.where(values > bounds[-1], high, values))
+        starts = np.concatenate([[-LIMIT], bounds + 1])
+        nearest = np.clip(0, starts, np.concatenate([bounds, [LIMIT]]))
+        return nearest[np.searchsorted(bounds, values)]
+
+
+class Sweep:
+    """A pass; `bound`: plans that cost more, without the constant of the objective, do not matter."""
+
+    def __init__(self, stages: Stages, keep: Keep, meter: Meter, bound: int | None = None) -> None:
+        self.stages, self.keep, self.meter, self.bound = stages, keep, meter, bound
+        self.ready = [stages.ready(formula) for formula in stages.formulas] if stages.possible else []
+
+    def run(self) -> States | None:
+        """The states at the end, None when there are none. Raises Stopped."""
+        if not self.stages.possible:
+            return None
+        states = self._settled(-1, self._start())
+        merged_size = 1
+        if not states.size:
+            return None
+        for place, step in enumerate(self.stages.steps):
+            some = [self._settled(place, more) for more in self._joined(place, step, states)]
+            states = joined(some)
+            self.meter.hold(states.size, states.width)
+            if not states.size:
+                return None
+            if step.ends or states.size > _LAZY + merged_size + merged_size // 2:
+                states = self._merged(states)
+                merged_size = states.size
+        return self._merged(states)
+
+    def _start(self) -> States:
+        zero = np.zeros(1, np.int64)
+        keys = {self.stages.mask: zero} if self.keep is Keep.MASKS else {}
+        if self.keep is Keep.BEST:
+            return States(1, keys, None, zero, {})
+        if self.keep is Keep.COUNTS:
+            return States(1, {self.stages.cost: zero}, np.ones(1, np.int64))
+        return States(1, keys)
+
+    def _merged(self, states: States) -> States:
+        states = merged(states)
+        if self.keep is not Keep.MASKS or states.size < 2:
+            return states
+        mask = states.keys[self.stages.mask]
+        others = {name: key for name, key in states.keys.items() if name != self.stages.mask}
+        return states.taken(undominated(list(others.values()), mask))
+
+    # ------------------------------------------------------------------------------------------ one step
+
+    def _joined(self, place: int, step: Step, states: States) -> Iterator[States]:
+        """Every state with every entry, some at a time."""
+        adds = dict(step.adds)
+        live = self._live(place - 1)
+        if states.counts is not None:
+            growth = step.size if step.counts is None else sum(step.counts.tolist())
+            states = replace(states, counts=counting(states.counts, growth))
+        each = max(1, _CHUNK // step.size)
+        for start in range(0, states.size, each):
+            chunk = states.taken(np.arange(start, min(start + each, states.size)))
+            total = chunk.size * step.size
+            self.meter.spend(total, chunk.width)
+            keys: dict[int, Ints] = {}
+            for name in {*chunk.keys, *(name for name in adds if name in live)}:
+                before = chunk.keys.get(name)
+                keys[name] = self._added(before, adds.get(name), chunk.size, step.size, self._is_flag(name))
+            cost = None
+            if chunk.cost is not None:
+                cost = self._added(chunk.cost, adds.get(self.stages.cost), chunk.size, step.size, flag=False)
+            counts = None
+            if chunk.counts is not None:
+                counts = np.repeat(chunk.counts, step.size)
+                if step.counts is not None:
+                    counts = counts * np.tile(step.counts, chunk.size)
+            made = States(total, keys, counts, cost, self._codes(step, chunk))
+            yield self._numbered(place, step, made)
+
+    def _is_flag(self, name: int) -> bool:
+        return self.stages.flags <= name < self.stages.picked
+
+    @staticmethod
+    def _added(before: Ints | None, added: Ints | None, size: int, entries: int, flag: bool) -> Ints:
+        if before is None:
+            before = np.zeros(size, np.int64)
+        if added is None:
+            return np.repeat(before, entries)
+        join = np.bitwise_or if flag else np.add
+        return join.outer(before, added).ravel()
+
+    def _codes(self, step: Step, states: States) -> dict[int, list[Ints]] | None:
+        if states.codes is None:
+            return None
+        codes = {part: [np.repeat(word, step.size) for word in words] for part, words in states.codes.items()}
+        if step.codes is not None:
+            codes[step.part] = [np.tile(word, states.size) for word in step.codes]
+            return codes
+        coding = self.stages.codings[step.part]
+        before = states.codes.get(step.part, coding.empty(states.size))
+        after = coding.before(step.row, before)
+        codes[step.part] = [
+            np.stack([without, within], axis=1).ravel() for without, within in zip(before, after, strict=True)
+        ]
+        return codes
+
+    def _numbered(self, place: int, step: Step, states: States) -> States:
+        """Those whose number of rows can still be right."""
+        name = self.stages.picked
+        if name not in states.keys:
+            return states
+        part, picked = self.stages.model.parts[step.part], states.keys[name]
+        keep = (picked <= part.at_most) & (picked + step.row >= part.at_least)
+        states = states.taken(keep)
+        keys = dict(states.keys)
+        picked = keys.pop(name)
+        if not step.ends:
+            # From the least number on up to where too many are possible, all are alike.
+            alike = (picked >= part.at_least) & (picked + step.row <= part.at_most)
+            keys[name] = np.where(alike, part.at_least, picked)
+        return replace(states, keys=keys)
+
+    # ------------------------------------------------------------------------------------------ what is settled
+
+    def _settled(self, place: int, states: States) -> States:
+        """The states after a step, those that cannot end well dropped, and what no longer matters forgotten."""
+        stages, keys = self.stages, dict(states.keys)
+        cost = states.cost
+        for track in stages.tracks:
+            more = self._completed(place, track, States(states.size, keys))
+            if more is None:
+                continue
+            if track == stages.cost and cost is not None:
+                cost = cost + more
+            elif track != stages.cost or self.keep is Keep.COUNTS:
+                keys[track] = keys.get(track, np.zeros(states.size, np.int64)) + more
+        states = replace(states, keys=keys, cost=cost)
+        states = self._possible(place, states)
+        return self._forgotten(place, states)
+
+    def _completed(self, place: int, track: int, states: States) -> Ints | None:
+        """What flags and truths that are decided by this step add to a track."""
+        found: Ints | None = None
+        for flag, factor in self.stages.flagged(track):
+            bits = states.keys.get(self.stages.flags + flag)
+            if self.stages.flag_ready[flag] == place and bits is not None:
+                found = bits * factor + (0 if found is None else found)
+        for formula, factor in self.stages.truths(track):
+            if self.stages.ready(formula) == place:
+                bits = _View(self, place, states).bounds(formula)[0]
+                found = bits * np.int64(factor) + (0 if found is None else found)
+        return found
+
+    def _possible(self, place: int, states: States) -> States:
+        """Without states of which a constraint must fail; constraints that hold by this step are noted or done."""
+        stages = self.stages
+        if place >= 0 and self.bound is not None and states.cost is not None:
+            low = _View(self, place, states).range(stages.cost)[0]
+            states = states.taken(low <= self.bound)
+        for number, formula in enumerate(stages.formulas):
+            if self.ready[number] == place or (self.ready[number] > place and self._touched(place, formula)):
+                view = _View(self, place, states)
+                if self.keep is not Keep.MASKS:
+                    states = states.taken(view.bounds(formula)[1])
+                elif self.ready[number] == place:
+                    bits = view.bounds(formula)[1].astype(np.int64) << number
+                    states = replace(states, keys={**states.keys, stages.mask: states.keys[stages.mask] | bits})
+        return states
+
+    def _touched(self, place: int, formula: Formula) -> bool:
+        """Whether a step may change what is known about a formula."""
+        if place < 0:
+            return False
+        adds = self.stages.steps[place].adds
+        for leaf in leaves(formula):
+            track = leaf.quantity
+            if track in adds or self.stages.truths(track):
+                return True
+            if any(self.stages.flags + flag in adds for flag, _ in self.stages.flagged(track)):
+                return True
+        return False
+
+    def _live(self, place: int) -> set[int]:
+        """The columns that something reads after a step."""
+        stages = self.stages
+        open_ = [formula for formula, ready in zip(stages.formulas, self.ready, strict=True) if ready > place]
+        found = {leaf.quantity for formula in open_ for leaf in leaves(formula)}
+        if stages.objective:
+            found.add(stages.cost)
+        for track in reversed(stages.tracks):
+            if track not in found:
+                continue
+            for formula, _ in stages.truths(track):
+                if stages.ready(formula) > place:
+                    found |= {leaf.quantity for leaf in leaves(formula)}
+        for track in list(found):
+            found |= {stages.flags + flag for flag, _ in stages.flagged(track) if stages.flag_ready[flag] > place}
+        if self.keep is not Keep.COUNTS:
+            found.discard(stages.cost)
+        return found | {stages.picked, stages.mask}
+
+    def _forgotten(self, place: int, states: States) -> States:
+        """The states with nothing in them that no longer matters."""
+        live, stages = self._live(place), self.stages
+        keys = {name: key for name, key in states.keys.items() if name in live}
+        states = replace(states, keys=keys)
+        if place < 0:
+            return states
+        keys.update(self._moved(place, states))
+        for track in list(keys):
+            if track < stages.cost and (cut := self._cut(place, track)) is not None:
+                keys[track] = cut.nearest(keys[track])
+        return replace(states, keys=keys)
+
+    def _moved(self, place: int, states: States) -> dict[int, Ints]:
+        """Tracks of constraints that hold, or fail, whatever is added: their values where they hold, or fail, most."""
+        stages, found = self.stages, dict[int, Ints]()
+        known: dict[int, tuple[Bools, Bools]] = {}
+        readers: dict[int, list[tuple[int, int]]] = {}
+        in_truths = {
+            leaf.quantity for track in stages.tracks for one, _ in stages.truths(track) for leaf in leaves(one)
+        }
+        for number, formula in enumerate(stages.formulas):
+            if self.ready[number] > place and not isinstance(formula, Leaf):
+                for leaf in leaves(formula):
+                    readers.setdefault(leaf.quantity, []).append((number, leaf.sign))
+            elif self.ready[number] > place:
+                readers.setdefault(formula.quantity, []).append((number, 0))  # a leaf alone is cut anyway
+        for track, some in readers.items():
+            values = states.keys.get(track)
+            signs = {sign for _, sign in some}
+            cut = self._cut(place, track)
+            if values is None or track in in_truths or signs not in ({1}, {-1}) or cut is None:
+                continue
+            if np.abs(cut.bounds).max() >= _NEAR:
+                continue
+            for number, _ in some:
+                if number not in known:
+                    known[number] = _View(self, place, states).bounds(stages.formulas[number])
+            low, high = min(0, int(cut.bounds[0])), max(0, int(cut.bounds[-1]) + 1)
+            good, bad = (low, high) if signs == {1} else (high, low)
+            numbers = {number for number, _ in some}
+            holds = np.logical_and.reduce([known[number][0] for number in numbers])
+            found[track] = np.where(holds, good, values)
+            if self.keep is Keep.MASKS and len(numbers) == 1:
+                found[track] = np.where(known[min(numbers)][1], found[track], bad)
+        return found
+
+    def _cut(self, place: int, track: int) -> _Cut | None:
+        """What may still be told apart of a track after a step."""
+        stages = self.stages
+        some = [formula for formula, ready in zip(stages.formulas, self.ready, strict=True) if ready > place]
+        for owner in stages.tracks:
+            some += [formula for formula, _ in stages.truths(owner) if stages.ready(formula) > place]
+        limits = {
+            clamped(-leaf.constant if leaf.sign > 0 else leaf.constant - 1)
+            for formula in some
+            for leaf in leaves(formula)
+            if leaf.quantity == track
+        }
+        if not limits:
+            return None
+        bounds = np.array(sorted(limits), np.int64)
+        sums = stages.sums[place][track]
+        low, high = self._open(place, track)
+        for factor in self._pending(place, track):
+            sums = added_sums(sums, np.array([0, factor]))
+        if sums is not None:
+            bounds = np.unique(np.clip(np.subtract.outer(bounds, sums), -LIMIT, LIMIT))
+            return _Cut(bounds, exact=False)
+        rest = stages.ranges[place][track]
+        low, high = low + int(rest.low.min()), high + int(rest.high.max())
+        return _Cut(np.array([clamped(int(bounds[0]) - high), clamped(int(bounds[-1]) - low)]), exact=True)
+
+    def _pending(self, place: int, track: int) -> list[int]:
+        """The factors of flags and truths of a track that are open after a step."""
+        stages = self.stages
+        found = [factor for flag, factor in stages.flagged(track) if stages.flag_ready[flag] > place]
+        return found + [factor for formula, factor in stages.truths(track) if stages.ready(formula) > place]
+
+    def _open(self, place: int, track: int) -> tuple[int, int]:
+        """What open flags and truths add to a track, at least and at most."""
+        factors = self._pending(place, track)
+        return sum(min(0, factor) for factor in factors), sum(max(0, factor) for factor in factors)
+
+
+class _View:
+    """What is known, after a step, about the values that tracks and formulas of some states will have."""
+
+    def __init__(self, sweep: Sweep, place: int, states: States) -> None:
+        self.stages, self.place, self.states = sweep.stages, place, states
+        self.ranges: dict[int, tuple[Ints, Ints]] = {}
+
+    def range(self, track: int) -> tuple[Ints, Ints]:
+        """The least and greatest value of a track."""
+        if track not in self.ranges:
+            self.ranges[track] = self._range(track)
+        return self.ranges[track]
+
+    def _range(self, track: int) -> tuple[Ints, Ints]:
+        stages, states = self.stages, self.states
+        values = states.cost if track == stages.cost and states.cost is not None else states.keys.get(track)
+        low = high = np.zeros(states.size, np.int64) if values is None else values
+        rest = (
+            stages.ranges[self.place][track] if self.place >= 0 else Range(np.zeros(1, np.int64), np.zeros(1, np.int64))
+        )
+        picked = states.keys.get(stages.picked)
+        if picked is not None and len(rest.low) > 1:
+            low, high = low + rest.low[picked], high + rest.high[picked]
+        else:
+            low, high = low + rest.low.min(), high + rest.high.max()
+        for flag, factor in stages.flagged(track):
+            if stages.flag_ready[flag] > self.place:
+                bits = states.keys.get(stages.flags + flag, np.zeros(states.size, np.int64))
+                low = low + np.where(bits == 1, factor, min(0, factor))
+                high = high + np.where(bits == 1, factor, max(0, factor))
+        for formula, factor in stages.truths(track):
+            if stages.ready(formula) > self.place:
+                must, may = self.bounds(formula)
+                low = low + factor * (must if factor > 0 else may)
+                high = high + factor * (may if factor > 0 else must)
+        return low, high
+
+    def bounds(self, formula: Formula) -> tuple[Bools, Bools]:
+        """Whether a formula is true whatever is added, and whether it may become true."""
+        if isinstance(formula, Leaf):
+            low, high = self.range(formula.quantity)
+            if formula.sign > 0:
+                limit = clamped(-formula.constant)
+                return high <= limit, low <= limit
+            limit = clamped(formula.constant)
+            return low >= limit, high >= limit
+        every = isinstance(formula, All)
+        must = may = np.full(self.states.size, every)
+        for part in formula.parts:
+            some = self.bounds(part)
+            must, may = (must & some[0], may & some[1]) if every else (must | some[0], may | some[1])
+        return must, may
+
+
+def undominated(keys: list[Ints], mask: Ints) -> Ints:
+    """Indices of states; a state goes if the fullest one of those with equal keys holds all that it holds, and more."""
+    full = -np.array([int(bits).bit_count() for bits in mask.tolist()], np.int64)
+    order, starts = groups(keys, [full, mask], len(mask))
+    first = np.repeat(mask[order[starts]], np.diff(np.append(starts, len(mask))))
+    own = mask[order]
+    return order[(own == first) | ((own & ~first) != 0)]
