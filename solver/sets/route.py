@@ -9,7 +9,7 @@ import numpy as np
 from ...schemas.errors import OverflowRisk
 from ..model import LIMIT, Bools, Ints
 from .model import EARLY, LATE, NEVER, Course, Part
-from .states import Coding, Counts, Meter, counting, groups, number_of_lists
+from .states import Coding, Counts, Meter, groups, number_of_lists
 
 _WORD = 62  # rows whose visits are bits of one integer
 

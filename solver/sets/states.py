@@ -15,7 +15,7 @@ from ..model import LIMIT, Ints
 from ..outcome import Limits, Reason, Undecided
 
 MOST_CELLS = 60_000_000  # numbers made in all, so that a hopeless model is given up within about two seconds
-MOST_HELD = 24_000_000  # numbers held at once: 192 MB, and as much again while they are sorted
+MOST_HELD = 16_000_000  # numbers held at once: 128 MB, and as much again while they are sorted
 _BITS = 62  # of a word of a code
 
 Counts = NDArray[Any]  # int64 while the sum of all is below LIMIT, else Python integers
@@ -61,6 +61,7 @@ class Coding:
 
     @classmethod
     def of(cls, rows: int, length: int) -> Coding:
+        """For lists of at most so many rows."""
         bits = max(1, rows.bit_length())
         digits = _BITS // bits
         return cls(bits, digits, max(1, -(-min(rows, length) // digits)))

@@ -21,6 +21,7 @@ from .states import Meter, States, counting, groups, joined, merged
 _CHUNK = 2**17  # states that are made before hopeless ones among them are dropped
 _LAZY = 256  # states that need no merging
 _NEAR = 2**60  # values that may be moved to the other end of their range
+_NOTHING = Range(np.zeros(1, np.int64), np.zeros(1, np.int64))
 
 
 class Keep(Enum):
@@ -65,9 +66,13 @@ class Sweep:
         if not states.size:
             return None
         for place, step in enumerate(self.stages.steps):
-            some = [self._settled(place, more) for more in self._joined(place, step, states)]
+            some: list[States] = []
+            held = 0
+            for more in self._joined(place, step, states):
+                some.append(self._settled(place, more))
+                held += some[-1].size
+                self.meter.hold(held, some[-1].width)
             states = joined(some)
-            self.meter.hold(states.size, states.width)
             if not states.size:
                 return None
             if step.ends or states.size > _LAZY + merged_size + merged_size // 2:
@@ -119,7 +124,7 @@ class Sweep:
                 if step.counts is not None:
                     counts = counts * np.tile(step.counts, chunk.size)
             made = States(total, keys, counts, cost, self._codes(step, chunk))
-            yield self._numbered(place, step, made)
+            yield self._numbered(step, made)
 
     def _is_flag(self, name: int) -> bool:
         return self.stages.flags <= name < self.stages.picked
@@ -148,7 +153,7 @@ class Sweep:
         ]
         return codes
 
-    def _numbered(self, place: int, step: Step, states: States) -> States:
+    def _numbered(self, step: Step, states: States) -> States:
         """Those whose number of rows can still be right."""
         name = self.stages.picked
         if name not in states.keys:
