@@ -14,6 +14,7 @@ from .route import orders
 from .states import Coding, Counts, Meter
 
 MOST_SUMS = 1024  # sums of the remaining rows that are told apart, per quantity
+MOST_ENTRIES = 62  # of a step, that are bits of one integer
 _MOST_TRIED = 2**16
 
 
@@ -194,6 +195,16 @@ class Stages:
     def ready(self, formula: Formula) -> int:
         """The step after which a formula is decided, -1 before all."""
         return max((self.track_ready[leaf.quantity] for leaf in leaves(formula)), default=-1)
+
+    def last_step(self, formula: Formula) -> tuple[int, int] | None:
+        """The last step that changes a formula, behind the one before it; None unless it is a choice of few entries."""
+        tracks = {leaf.quantity for leaf in leaves(formula)}
+        if any(self.flagged(track) or self.truths(track) for track in tracks):
+            return None
+        found = [place for place, step in enumerate(self.steps) if tracks & step.adds.keys()]
+        if not found or self.steps[found[-1]].row >= 0 or self.steps[found[-1]].size > MOST_ENTRIES:
+            return None
+        return found[-2] if len(found) > 1 else -1, found[-1]
 
     def _ranges(self, track: int) -> None:
         low = high = 0

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from ..model import LIMIT, Ints
 from ..outcome import Limits, Reason, Undecided
 
-MOST_CELLS = 60_000_000  # numbers made in all, so that a hopeless model is given up within about two seconds
-MOST_HELD = 16_000_000  # numbers held at once: 128 MB, and as much again while they are sorted
+MOST_CELLS = 100_000_000  # numbers made in all, so that a hopeless model is given up within about two seconds
+MOST_HELD = 20_000_000  # numbers held at once: 160 MB, and as much again while they are sorted
 _BITS = 62  # of a word of a code
 
 Counts = NDArray[Any]  # int64 while the sum of all is below LIMIT, else Python integers
@@ -44,6 +44,11 @@ class Meter:
             raise Stopped(Reason.WORK)
         if self.limits.seconds is not None and time.monotonic() - self.started > self.limits.seconds:
             raise Stopped(Reason.TIME)
+
+    def need(self, states: int, columns: int) -> None:
+        """Raises Stopped when as many states cannot be made any more."""
+        if self.states < states or self.cells < states * columns:
+            raise Stopped(Reason.WORK)
 
     def hold(self, states: int, columns: int) -> None:
         """Raises Stopped when as many states would take too much memory."""

@@ -18,7 +18,7 @@ from .model import All, Formula, Leaf
 from .stages import Range, Stages, Step, added_sums, clamped, leaves
 from .states import Meter, States, counting, groups, joined, merged
 
-_CHUNK = 2**17  # states that are made before hopeless ones among them are dropped
+_CHUNK = 2**16  # states that are made before hopeless ones among them are dropped
 _LAZY = 256  # states that need no merging
 _NEAR = 2**60  # values that may be moved to the other end of their range
 _NOTHING = Range(np.zeros(1, np.int64), np.zeros(1, np.int64))
@@ -56,6 +56,11 @@ class Sweep:
     def __init__(self, stages: Stages, keep: Keep, meter: Meter, bound: int | None = None) -> None:
         self.stages, self.keep, self.meter, self.bound = stages, keep, meter, bound
         self.ready = [stages.ready(formula) for formula in stages.formulas] if stages.possible else []
+        self.left: dict[int, int] = {}  # for constraints that end as entries that are left: the step of these
+        if stages.possible and keep is not Keep.MASKS:
+            for number, formula in enumerate(stages.formulas):
+                if (found := stages.last_step(formula)) is not None:
+                    self.ready[number], self.left[number] = found
 
     def run(self) -> States | None:
         """The states at the end, None when there are none. Raises Stopped."""
@@ -106,6 +111,7 @@ class Sweep:
         if states.counts is not None:
             growth = step.size if step.counts is None else sum(step.counts.tolist())
             states = replace(states, counts=counting(states.counts, growth))
+        self.meter.need(states.size * step.size, states.width)
         each = max(1, _CHUNK // step.size)
         for start in range(0, states.size, each):
             chunk = states.taken(np.arange(start, min(start + each, states.size)))
@@ -124,7 +130,14 @@ class Sweep:
                 if step.counts is not None:
                     counts = counts * np.tile(step.counts, chunk.size)
             made = States(total, keys, counts, cost, self._codes(step, chunk))
+            left = chunk.keys.get(self._entries(place))
+            if left is not None:
+                made = made.taken((left[:, None] >> np.arange(step.size) & 1).ravel() == 1)
             yield self._numbered(step, made)
+
+    def _entries(self, place: int) -> int:
+        """The column of the entries of a step that are left, as bits; without it, all are."""
+        return self.stages.mask + 1 + place
 
     def _is_flag(self, name: int) -> bool:
         return self.stages.flags <= name < self.stages.picked
@@ -209,12 +222,23 @@ class Sweep:
         for number, formula in enumerate(stages.formulas):
             if self.ready[number] == place or (self.ready[number] > place and self._touched(place, formula)):
                 view = _View(self, place, states)
-                if self.keep is not Keep.MASKS:
+                if self.ready[number] == place and number in self.left:
+                    states = self._narrowed(self.left[number], formula, states)
+                elif self.keep is not Keep.MASKS:
                     states = states.taken(view.bounds(formula)[1])
                 elif self.ready[number] == place:
                     bits = view.bounds(formula)[1].astype(np.int64) << number
                     states = replace(states, keys={**states.keys, stages.mask: states.keys[stages.mask] | bits})
         return states
+
+    def _narrowed(self, place: int, formula: Formula, states: States) -> States:
+        """The states with the entries of a later step that a formula leaves, which nothing else can change."""
+        size, name = self.stages.steps[place].size, self._entries(place)
+        self.meter.spend(states.size, size // 8 + 1)
+        left = _by_entry(formula, states, self.stages.steps[place]) @ (np.int64(1) << np.arange(size))
+        if name in states.keys:
+            left &= states.keys[name]
+        return replace(states, keys={**states.keys, name: left}).taken(left != 0)
 
     def _touched(self, place: int, formula: Formula) -> bool:
         """Whether a step may change what is known about a formula."""
@@ -246,6 +270,7 @@ class Sweep:
             found |= {stages.flags + flag for flag, _ in stages.flagged(track) if stages.flag_ready[flag] > place}
         if self.keep is not Keep.COUNTS:
             found.discard(stages.cost)
+        found |= {self._entries(step) for step in self.left.values() if step > place}
         return found | {stages.picked, stages.mask}
 
     def _forgotten(self, place: int, states: States) -> States:
@@ -385,6 +410,19 @@ class _View:
             some = self.bounds(part)
             must, may = (must & some[0], may & some[1]) if every else (must | some[0], may | some[1])
         return must, may
+
+
+def _by_entry(formula: Formula, states: States, step: Step) -> Bools:
+    """Whether a formula is true of each state with each entry of a step: `bool[states, entries]`."""
+    if isinstance(formula, Leaf):
+        values = states.keys.get(formula.quantity, np.zeros(states.size, np.int64))
+        after = np.add.outer(values, step.adds.get(formula.quantity, np.zeros(step.size, np.int64)))
+        return after <= clamped(-formula.constant) if formula.sign > 0 else after >= clamped(formula.constant)
+    every = isinstance(formula, All)
+    found = np.full((states.size, step.size), every)
+    for part in formula.parts:
+        found = found & _by_entry(part, states, step) if every else found | _by_entry(part, states, step)
+    return found
 
 
 def undominated(keys: list[Ints], mask: Ints) -> Ints:
