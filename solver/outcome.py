@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 
 class Status(StrEnum):
@@ -51,13 +52,14 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A status with exactly what it entails. `picked` is one row index per choice, in the model's order.
+    """A status with exactly what it entails. `picked` is one row index per choice, in the model's order;
+    of a model with sets, a tuple of row indices per part.
 
     Values are those of the model's objective, which is minimised. `bound`: no plan is below it.
     """
 
     status: Status
-    picked: tuple[int, ...] | None = None
+    picked: tuple[Any, ...] | None = None
     value: int | None = None
     bound: int | None = None
     reason: Reason | None = None
@@ -74,7 +76,7 @@ class Outcome:
             raise ValueError("an optimum is its own bound")
 
     @property
-    def plan(self) -> tuple[int, ...]:
+    def plan(self) -> tuple[Any, ...]:
         """The picked rows; raises NoPlanError when there are none."""
         if self.picked is None:
             raise NoPlanError(f"an outcome with status {self.status} has no plan")

@@ -61,17 +61,9 @@ ROOMS = {
         rooms=("schemas", "model"),
         libraries=("numba", "numpy"),
     ),
-    # Sets, routes and formulas: their model, and the dynamic program, which needs numpy only.
-    "sets": Room(
-        (
-            "solver.sets",
-            "solver.sets.model",
-            "solver.sets.fold",
-            "solver.sets.route",
-            "solver.sets.stages",
-            "solver.sets.states",
-            "solver.sets.sweep",
-        ),
+    # The dynamic program for sets and routes.
+    "fold": Room(
+        tuple(f"solver.sets.{name}" for name in ("fold", "sweep", "outlook", "stages", "states", "route")),
         rooms=("schemas", "model"),
         libraries=("numpy",),
     ),

@@ -1,4 +1,4 @@
-"""The dynamic program for sets and routes against trying every plan, and the times of routes against trying them all."""
+"""The dynamic program for sets and routes against trying every plan, and times of routes against trying them all."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def truth(model: SetModel) -> Folded:
     best, picked = plans[0]
     runner_up = values[1][0] if len(values) > 1 else None
     outcome = Outcome(Status.OPTIMAL, picked, best, best)
-    return Folded(outcome, (len(plans),) * 2, values[0][1], runner_up, tuple(values))
+    return Folded(outcome, (len(plans), len(plans)), values[0][1], runner_up, tuple(values))
 
 
 @given(set_models())
@@ -201,7 +201,7 @@ def test_a_hopeless_model_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_rows_that_must_all_differ_are_known_by_the_rows_that_are_left() -> None:
-    """Twelve choices of one hour each: 12! plans, and 2^12 sets of hours."""
+    """Eight choices of one hour each: 8! plans, and 2^8 sets of hours."""
     number = 8
     parts = tuple(Part(part, np.arange(number), 1, 1) for part in range(number))
     hours = np.arange(number)

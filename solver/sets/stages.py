@@ -103,7 +103,7 @@ class Stages:
         for track in self.tracks:
             column = self.model.quantities[self.quantity(track)].columns.get(part)
             if column is not None and column.any():
-                found[track] = column * self.sign(track)
+                found[track] = np.multiply(column, self.sign(track), dtype=np.int64)
         for flag in {flag for track in self.tracks for flag, _ in self.flagged(track)}:
             members = self.model.flags[flag].members.get(part)
             if members is not None and members.any():
@@ -150,7 +150,7 @@ class Stages:
             for factors, values in ((quantity.ends, found.ends), (quantity.travel, found.travel)):
                 timed += values * (self.sign(track) * sum(factor for route, factor in factors if route == number))
             if timed.any():
-                adds[track] = adds[track] + timed if track in adds else timed
+                adds[track] = np.add(adds.get(track, np.zeros_like(timed)), timed, dtype=np.int64)
         return Step(number, len(found.ends), adds, found.counts, found.codes, -1, ends=True)
 
     def _order(self, entries: Mapping[int, list[Step]]) -> list[int]:

@@ -8,20 +8,20 @@ same value. So a decided condition is a bit, and a condition that holds anyway i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 
 import numpy as np
 
 from ..model import LIMIT, Bools, Ints
-from .model import All, Formula, Leaf
-from .stages import Range, Stages, Step, added_sums, clamped, leaves
+from .model import Formula
+from .outlook import Cut, Outlook, by_entry
+from .stages import Stages, Step, added_sums, clamped, leaves
 from .states import Meter, States, counting, groups, joined, merged
 
 _CHUNK = 2**16  # states that are made before hopeless ones among them are dropped
 _LAZY = 256  # states that need no merging
 _NEAR = 2**60  # values that may be moved to the other end of their range
-_NOTHING = Range(np.zeros(1, np.int64), np.zeros(1, np.int64))
 
 
 class Keep(Enum):
@@ -30,24 +30,6 @@ class Keep(Enum):
     COUNTS = "counts"  # their plans are counted; what they cost is part of the state
     BEST = "best"  # the cheapest plan, and of these the canonical one
     MASKS = "masks"  # all constraints may fail; a state knows which hold, and goes when another holds more
-
-
-@dataclass(frozen=True, slots=True)
-class _Cut:
-    """What can be told apart of a track: `values <= bounds[k]` for each k; `exact`: and its values between two."""
-
-    bounds: Ints
-    exact: bool
-
-    def nearest(self, values: Ints) -> Ints:
-        """For each value the one nearest to zero that is as good."""
-        bounds = self.bounds
-        if self.exact:
-            low, high = min(0, int(bounds[0])), max(0, int(bounds[-1]) + 1)
-            return np.where(values <= bounds[0], low, np.where(values > bounds[-1], high, values))
-        starts = np.concatenate([[-LIMIT], bounds + 1])
-        nearest = np.clip(0, starts, np.concatenate([bounds, [LIMIT]]))
-        return nearest[np.searchsorted(bounds, values)]
 
 
 class Sweep:
@@ -209,7 +191,7 @@ class Sweep:
                 found = bits * factor + (0 if found is None else found)
         for formula, factor in self.stages.truths(track):
             if self.stages.ready(formula) == place:
-                bits = _View(self, place, states).bounds(formula)[0]
+                bits = Outlook(self.stages, place, states).bounds(formula)[0]
                 found = bits * np.int64(factor) + (0 if found is None else found)
         return found
 
@@ -217,11 +199,11 @@ class Sweep:
         """Without states of which a constraint must fail; constraints that hold by this step are noted or done."""
         stages = self.stages
         if place >= 0 and self.bound is not None and states.cost is not None:
-            low = _View(self, place, states).range(stages.cost)[0]
+            low = Outlook(self.stages, place, states).range(stages.cost)[0]
             states = states.taken(low <= self.bound)
         for number, formula in enumerate(stages.formulas):
             if self.ready[number] == place or (self.ready[number] > place and self._touched(place, formula)):
-                view = _View(self, place, states)
+                view = Outlook(self.stages, place, states)
                 if self.ready[number] == place and number in self.left:
                     states = self._narrowed(self.left[number], formula, states)
                 elif self.keep is not Keep.MASKS:
@@ -235,7 +217,7 @@ class Sweep:
         """The states with the entries of a later step that a formula leaves, which nothing else can change."""
         size, name = self.stages.steps[place].size, self._entries(place)
         self.meter.spend(states.size, size // 8 + 1)
-        left = _by_entry(formula, states, self.stages.steps[place]) @ (np.int64(1) << np.arange(size))
+        left = by_entry(formula, states, self.stages.steps[place]) @ (np.int64(1) << np.arange(size))
         if name in states.keys:
             left &= states.keys[name]
         return replace(states, keys={**states.keys, name: left}).taken(left != 0)
@@ -295,11 +277,8 @@ class Sweep:
             leaf.quantity for track in stages.tracks for one, _ in stages.truths(track) for leaf in leaves(one)
         }
         for number, formula in enumerate(stages.formulas):
-            if self.ready[number] > place and not isinstance(formula, Leaf):
-                for leaf in leaves(formula):
-                    readers.setdefault(leaf.quantity, []).append((number, leaf.sign))
-            elif self.ready[number] > place:
-                readers.setdefault(formula.quantity, []).append((number, 0))  # a leaf alone is cut anyway
+            for leaf in leaves(formula) if self.ready[number] > place else ():
+                readers.setdefault(leaf.quantity, []).append((number, leaf.sign))
         for track, some in readers.items():
             values = states.keys.get(track)
             signs = {sign for _, sign in some}
@@ -310,7 +289,7 @@ class Sweep:
                 continue
             for number, _ in some:
                 if number not in known:
-                    known[number] = _View(self, place, states).bounds(stages.formulas[number])
+                    known[number] = Outlook(self.stages, place, states).bounds(stages.formulas[number])
             low, high = min(0, int(cut.bounds[0])), max(0, int(cut.bounds[-1]) + 1)
             good, bad = (low, high) if signs == {1} else (high, low)
             numbers = {number for number, _ in some}
@@ -320,7 +299,7 @@ class Sweep:
                 found[track] = np.where(known[min(numbers)][1], found[track], bad)
         return found
 
-    def _cut(self, place: int, track: int) -> _Cut | None:
+    def _cut(self, place: int, track: int) -> Cut | None:
         """What may still be told apart of a track after a step."""
         stages = self.stages
         some = [formula for formula, ready in zip(stages.formulas, self.ready, strict=True) if ready > place]
@@ -341,10 +320,10 @@ class Sweep:
             sums = added_sums(sums, np.array([0, factor]))
         if sums is not None:
             bounds = np.unique(np.clip(np.subtract.outer(bounds, sums), -LIMIT, LIMIT))
-            return _Cut(bounds, exact=False)
+            return Cut(bounds, exact=False)
         rest = stages.ranges[place][track]
         low, high = low + int(rest.low.min()), high + int(rest.high.max())
-        return _Cut(np.array([clamped(int(bounds[0]) - high), clamped(int(bounds[-1]) - low)]), exact=True)
+        return Cut(np.array([clamped(int(bounds[0]) - high), clamped(int(bounds[-1]) - low)]), exact=True)
 
     def _pending(self, place: int, track: int) -> list[int]:
         """The factors of flags and truths of a track that are open after a step."""
@@ -356,73 +335,6 @@ class Sweep:
         """What open flags and truths add to a track, at least and at most."""
         factors = self._pending(place, track)
         return sum(min(0, factor) for factor in factors), sum(max(0, factor) for factor in factors)
-
-
-class _View:
-    """What is known, after a step, about the values that tracks and formulas of some states will have."""
-
-    def __init__(self, sweep: Sweep, place: int, states: States) -> None:
-        self.stages, self.place, self.states = sweep.stages, place, states
-        self.ranges: dict[int, tuple[Ints, Ints]] = {}
-
-    def range(self, track: int) -> tuple[Ints, Ints]:
-        """The least and greatest value of a track."""
-        if track not in self.ranges:
-            self.ranges[track] = self._range(track)
-        return self.ranges[track]
-
-    def _range(self, track: int) -> tuple[Ints, Ints]:
-        stages, states = self.stages, self.states
-        values = states.cost if track == stages.cost and states.cost is not None else states.keys.get(track)
-        low = high = np.zeros(states.size, np.int64) if values is None else values
-        rest = (
-            stages.ranges[self.place][track] if self.place >= 0 else Range(np.zeros(1, np.int64), np.zeros(1, np.int64))
-        )
-        picked = states.keys.get(stages.picked)
-        if picked is not None and len(rest.low) > 1:
-            low, high = low + rest.low[picked], high + rest.high[picked]
-        else:
-            low, high = low + rest.low.min(), high + rest.high.max()
-        for flag, factor in stages.flagged(track):
-            if stages.flag_ready[flag] > self.place:
-                bits = states.keys.get(stages.flags + flag, np.zeros(states.size, np.int64))
-                low = low + np.where(bits == 1, factor, min(0, factor))
-                high = high + np.where(bits == 1, factor, max(0, factor))
-        for formula, factor in stages.truths(track):
-            if stages.ready(formula) > self.place:
-                must, may = self.bounds(formula)
-                low = low + factor * (must if factor > 0 else may)
-                high = high + factor * (may if factor > 0 else must)
-        return low, high
-
-    def bounds(self, formula: Formula) -> tuple[Bools, Bools]:
-        """Whether a formula is true whatever is added, and whether it may become true."""
-        if isinstance(formula, Leaf):
-            low, high = self.range(formula.quantity)
-            if formula.sign > 0:
-                limit = clamped(-formula.constant)
-                return high <= limit, low <= limit
-            limit = clamped(formula.constant)
-            return low >= limit, high >= limit
-        every = isinstance(formula, All)
-        must = may = np.full(self.states.size, every)
-        for part in formula.parts:
-            some = self.bounds(part)
-            must, may = (must & some[0], may & some[1]) if every else (must | some[0], may | some[1])
-        return must, may
-
-
-def _by_entry(formula: Formula, states: States, step: Step) -> Bools:
-    """Whether a formula is true of each state with each entry of a step: `bool[states, entries]`."""
-    if isinstance(formula, Leaf):
-        values = states.keys.get(formula.quantity, np.zeros(states.size, np.int64))
-        after = np.add.outer(values, step.adds.get(formula.quantity, np.zeros(step.size, np.int64)))
-        return after <= clamped(-formula.constant) if formula.sign > 0 else after >= clamped(formula.constant)
-    every = isinstance(formula, All)
-    found = np.full((states.size, step.size), every)
-    for part in formula.parts:
-        found = found & _by_entry(part, states, step) if every else found | _by_entry(part, states, step)
-    return found
 
 
 def undominated(keys: list[Ints], mask: Ints) -> Ints:
