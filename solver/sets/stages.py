@@ -141,10 +141,11 @@ class Stages:
         found = orders(part, ends, travel, meter)
         adds: dict[int, Ints] = {}
         meter.spend(len(found.ends), len(columns) + 1)
-        meter.hold(len(found.ends), len(columns) + 1)
+        meter.hold(len(found.ends), len(columns) + len(part))
         for name, column in columns.items():
-            flag = name >= self.flags
-            adds[name] = found.visited[:, column > 0].any(1).astype(np.int64) if flag else _sums(found.visited, column)
+            visited = found.visited.astype(np.int64)
+            added = (visited[:, column > 0] if name >= self.flags else visited * column).sum(axis=1, dtype=np.int64)
+            adds[name] = np.minimum(added, 1, dtype=np.int64) if name >= self.flags else added
         for track, quantity in read:
             timed = np.zeros(len(found.ends), np.int64)
             for factors, values in ((quantity.ends, found.ends), (quantity.travel, found.travel)):
@@ -252,11 +253,6 @@ def _some_rows(column: Ints, part: Part, low: int, high: int) -> Range:
     # Adding them from the smallest on, the sum falls and then rises: its least value is at the nearest number to that.
     least = np.minimum(least, most)
     return Range(lows[np.clip(fewest, least, most)] + low, highs[np.clip(greatest, least, most)] + high)
-
-
-def _sums(visited: np.ndarray, column: Ints) -> Ints:
-    """The sum of a column over the visited rows: int64, which a product of matrices of integers is."""
-    return visited.astype(np.int64) @ column
 
 
 def leaves(formula: Formula) -> Iterator[Leaf]:
