@@ -63,6 +63,12 @@ ROOMS = {
         rooms=("schemas", "model"),
         libraries=("numba", "numpy"),
     ),
+    # The dynamic program for sets and routes.
+    "fold": Room(
+        tuple(f"solver.sets.{name}" for name in ("fold", "sweep", "outlook", "stages", "states", "route")),
+        rooms=("schemas", "model"),
+        libraries=("numpy",),
+    ),
     "cpsat": Room(("solver.cpsat", "solver.sets.cpsat"), rooms=("schemas", "model"), libraries=("ortools", "numpy")),
     "mip": Room(("solver.mip", "solver.sets.mip"), rooms=("schemas", "model"), libraries=("pulp", "highspy", "numpy")),
     # Runs the other engines in child processes; `__main__` is the child.

@@ -1,0 +1,235 @@
+"""The dynamic program for sets and routes against trying every plan, and times of routes against trying them all."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from cobench.solver.outcome import Limits, Outcome, Reason, Status
+from cobench.solver.sets import states
+from cobench.solver.sets.fold import Folded, satisfiable, survey, witness
+from cobench.solver.sets.model import EARLY, LATE, NEVER, Any, Course, Leaf, Part, Quantity, SetModel, schedule
+from cobench.solver.sets.route import times
+from cobench.solver.sets.states import Coding, Stopped
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from .set_models import RandomSetModel, every_pick, feasible_plans, number_of_picks, random_set_model, set_models
+
+Times = tuple[tuple[int, int], ...]
+FREE = Limits()
+
+
+def truth(model: SetModel) -> Folded:
+    """What a survey should find."""
+    plans = feasible_plans(model)
+    if not plans:
+        return Folded(Outcome(Status.INFEASIBLE), (0, 0), 0, None, ())
+    values = sorted(Counter(cost for cost, _ in plans).items())
+    best, picked = plans[0]
+    runner_up = values[1][0] if len(values) > 1 else None
+    outcome = Outcome(Status.OPTIMAL, picked, best, best)
+    return Folded(outcome, (len(plans), len(plans)), values[0][1], runner_up, tuple(values))
+
+
+@given(set_models())
+def test_a_survey_finds_what_trying_every_plan_finds(model: SetModel) -> None:
+    expected = truth(model)
+    event(expected.outcome.status)
+    assert survey(model, FREE) == expected
+
+
+@given(set_models(300))
+def test_maximal_sets_of_constraints_and_their_best_plans(model: SetModel) -> None:
+    structure = replace(model, formulas=(), names=())
+    plans = sorted(
+        (model.cost(picked), picked, sum(model.true(picked, one) << bit for bit, one in enumerate(model.formulas)))
+        for picked in every_pick(model)
+        if structure.feasible(picked)
+    )
+    masks = {mask for _, _, mask in plans}
+    maximal = [one for one in sorted(masks) if not any(one != other and one & ~other == 0 for other in masks)]
+    assert satisfiable(model, FREE) == tuple(maximal)
+    for wanted in range(1 << len(model.formulas)):
+        best = next((picked for _, picked, mask in plans if mask & wanted == wanted), None)
+        assert witness(model, wanted, FREE) == best
+
+
+@given(set_models(300), st.integers(0, 200))
+def test_a_work_limit_never_becomes_an_answer(model: SetModel, work: int) -> None:
+    expected, found = truth(model), survey(model, Limits(work=work))
+    if found.outcome.status is Status.UNKNOWN:
+        event("stopped")
+        assert found.outcome.reason is Reason.WORK
+        assert found.count == (0, number_of_picks(model))
+        assert (found.tied, found.runner_up, found.distribution) == (0, None, None)
+    else:
+        assert found == expected
+    assert satisfiable(model, Limits(work=work)) in (None, satisfiable(model, FREE))
+    try:
+        best = witness(model, (1 << len(model.formulas)) - 1, Limits(work=work))
+    except Stopped:
+        return
+    assert best == expected.outcome.picked
+
+
+# ----------------------------------------------------------------------------------------------------- times
+
+
+def all_times(course: Course, order: tuple[int, ...], horizon: range) -> dict[int, list[Times]]:
+    """Every way to begin and end the visits of an order at times in a horizon, by when the route ends."""
+    found: dict[int, list[Times]] = {}
+
+    def arrives(at: int, so_far: Times) -> None:
+        if max(at, course.earliest) <= min(at, course.latest):
+            found.setdefault(at, []).append(so_far)
+
+    def visit(place: int, at: int | None, so_far: Times) -> None:
+        """`at`: when the one before ended; None when the route sets out at any time."""
+        if place == len(order):
+            if course.last[order[-1]] and course.back[order[-1]] != NEVER and at is not None:
+                arrives(at + int(course.back[order[-1]]), so_far)
+            return
+        row = order[place]
+        way = int(course.travel[order[place - 1], row] if place else course.leave[row])
+        if way == NEVER or (place == 0 and not course.first[row]):
+            return
+        for begin in horizon:
+            waited = None if at is None else begin - at - way
+            late = waited is not None and (waited < 0 or (course.wait is not None and waited > course.wait))
+            if late or begin < course.opens[row]:
+                continue
+            for end in horizon if course.longer else (begin + int(course.lasts[row]),):
+                if begin + course.lasts[row] <= end <= course.closes[row]:
+                    visit(place + 1, end, (*so_far, (begin, end)))
+
+    visit(0, course.begins, ())
+    return found
+
+
+def small_course(seed: int) -> tuple[Course, tuple[int, ...]]:
+    """A course of up to three rows, all of whose times are in 0..15, and an order of some of them."""
+    rng = random.Random(seed)  # noqa: S311
+    size = rng.randint(1, 3)
+    course = RandomSetModel(rng).course(size)
+    course = replace(
+        course,
+        opens=np.clip(course.opens, 0, 6),
+        closes=np.clip(course.closes, 0, 11),
+        begins=None if course.begins is None else max(0, course.begins),
+    )
+    return course, tuple(rng.sample(range(size), rng.randint(1, size)))
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_an_order_is_possible_if_some_times_fit_and_ends_when_the_quickest_do(seed: int) -> None:
+    course, order = small_course(seed)
+    found, possible = schedule(course, order), all_times(course, order, range(12))
+    event("possible" if possible else "impossible")
+    if found is None:
+        assert not possible
+        with pytest.raises(ValueError, match="no times fit"):
+            times(course, order)
+        return
+    late = max(found[0] - 4, course.earliest)  # waiting for the earliest end is done on a visit, not on the way
+    assert possible or late > 11
+    if possible:
+        assert found[0] == min(possible)
+        given_times = times(course, order)
+        assert given_times in possible[found[0]]
+        # From the last visit back, each ends as early as the later ones allow, and then begins as early.
+        best = min(possible[found[0]], key=lambda some: [(end, begin) for begin, end in reversed(some)])
+        ends = [end for _, end in given_times]
+        if not course.longer:
+            assert ends == [end for _, end in best]
+
+
+def test_a_route_without_visits_leads_from_start_to_end() -> None:
+    ones = np.ones(0, np.bool_)
+    nothing = np.zeros(0, np.int64)
+    course = Course(
+        nothing, nothing, nothing, False, nothing.reshape(0, 0), nothing, nothing, 5, 10, EARLY, 14, None, ones, ones
+    )
+    part = Part(0, nothing, 0, 3, course)
+    model = SetModel((), ("x",), (part,), (Quantity(ends=((0, 1),)),), (), (), Leaf(0, 1, 0), maximize=False)
+    assert schedule(course, ()) is None
+    assert survey(model, FREE).outcome.status is Status.INFEASIBLE
+    later = replace(model, parts=(replace(part, course=replace(course, latest=15)),))
+    assert survey(later, FREE).outcome.best == 15
+    assert times(course, ()) == ()
+
+
+# ----------------------------------------------------------------------------------------------------- size
+
+
+def test_counts_beyond_64_bits_are_exact() -> None:
+    part = Part(0, np.arange(100), 0, 100)
+    column = np.ones(100, np.int64)
+    model = SetModel((), ("x",), (part,), (Quantity({0: column}),), (), (), Leaf(0, -1, 0), maximize=True)
+    found = survey(model, FREE)
+    assert found.count == (2**100, 2**100)
+    assert found.outcome.picked == (tuple(range(100)),)
+    assert found.distribution is not None
+    assert found.distribution[50] == (-50, 100891344545564193334812497256)
+
+
+def test_too_many_values_are_not_listed() -> None:
+    model = random_set_model(1)
+    while len(truth(model).distribution or ()) < 3:
+        model = random_set_model(int(model.objective.constant) + 2**20)
+    full = survey(model, FREE)
+    assert survey(model, FREE, most_values=2) == replace(full, distribution=None)
+
+
+def test_a_hopeless_model_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(states, "MOST_CELLS", 1_000_000)
+    rng = random.Random(1)  # noqa: S311
+    parts = tuple(Part(number, np.arange(10), 1, 1) for number in range(25))
+    quantities = tuple(
+        Quantity({part: np.array([rng.randint(0, 100) for _ in range(10)]) for part in range(25)}) for _ in range(11)
+    )
+    formulas = tuple(Leaf(number, 1, -1100) for number in range(10))
+    names = tuple(f"c{number}" for number in range(10))
+    model = SetModel(names, ("x",) * 25, parts, quantities, (), formulas, Leaf(10, -1, 0), maximize=True)
+    found = survey(model, FREE)
+    assert (found.outcome.reason, found.count) == (Reason.WORK, (0, 10**25))
+    assert survey(model, Limits(seconds=0)).outcome.reason is Reason.TIME
+
+
+def test_rows_that_must_all_differ_are_known_by_the_rows_that_are_left() -> None:
+    """Eight choices of one hour each: 8! plans, and 2^8 sets of hours."""
+    number = 8
+    parts = tuple(Part(part, np.arange(number), 1, 1) for part in range(number))
+    hours = np.arange(number)
+    pairs = list(itertools.combinations(range(number), 2))
+    differences = tuple(Quantity({one: hours, other: -hours}) for one, other in pairs)
+    differ = tuple(Any((Leaf(pair, 1, 1), Leaf(pair, -1, 1))) for pair in range(len(pairs)))
+    cost = Quantity({part: hours * part for part in range(number)})
+    names = tuple(f"c{pair}" for pair in range(len(pairs)))
+    model = SetModel(
+        names, ("x",) * number, parts, (*differences, cost), (), differ, Leaf(len(pairs), 1, 0), maximize=False
+    )
+    found = survey(model, Limits(work=100_000))
+    assert found.count == (40320, 40320)
+    assert found.outcome.picked == tuple((row,) for row in reversed(range(number)))
+
+
+@pytest.mark.parametrize("size", [3, 63, 300])
+def test_codes_of_lists_compare_as_the_lists(size: int) -> None:
+    rng = random.Random(size)  # noqa: S311
+    coding = Coding.of(size, 12)
+    lists = [tuple(sorted(rng.sample(range(size), rng.randint(0, min(3, size))))) for _ in range(200)]
+    lists += [tuple(sorted(rng.sample(range(size), min(12, size)))) for _ in range(50)]
+    codes = []
+    for some in lists:
+        words = coding.empty(1)
+        for row in reversed(some):
+            words = coding.before(row, words)
+        codes.append(tuple(int(word[0]) for word in words))
+        assert coding.rows(codes[-1]) == some
+    assert [some for _, some in sorted(zip(codes, lists, strict=True))] == sorted(lists)
+    assert LATE < 2**62
