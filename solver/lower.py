@@ -63,6 +63,11 @@ def lower(problem: Problem, dataset: Dataset, within: Mapping[str, Sequence[str]
 
     Raises TableError for data that does not fit, ExpressionError for what no model can hold, OverflowRisk for ranges.
     """
+    return Lowering(problem, dataset, offered(problem, dataset, within)).run()
+
+
+def offered(problem: Problem, dataset: Dataset, within: Mapping[str, Sequence[str]] | None) -> list[Offers]:
+    """The offers of each choice in file order, of those in `within` only the named ones. Raises as `lower` does."""
     columns, levels = table_columns(problem.world, dataset), levels_of(problem.world, dataset)
     offers: list[Offers] = []
     for name, table in problem.choices.items():
@@ -74,7 +79,7 @@ def lower(problem: Problem, dataset: Dataset, within: Mapping[str, Sequence[str]
     for name in within or {}:
         if name not in problem.choices:
             raise TaskError(f"no choice '{name}'", hint=did_you_mean(name, problem.choices, "choices"))
-    return Lowering(problem, dataset, offers).run()
+    return offers
 
 
 class Lowering:
