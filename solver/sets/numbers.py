@@ -95,7 +95,7 @@ class Numbers:
             case ex.Relation():
                 return self._looked_up(node)
             case _:
-                raise self.refused(node, f"'{self.shown(node)}' mixes choices in a way that is not linear")
+                raise self.refused(node, f"'{self.shown(node)}' is not linear, and stands where numbers are added up")
 
     def _tour(self, node: ex.Tour) -> Form:
         part = self.setting.tours[node.choice]
