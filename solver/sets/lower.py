@@ -14,7 +14,7 @@ from ...schemas.problem import Problem
 from ...schemas.several import Several
 from ...schemas.syntax import ExpressionText
 from ...schemas.units import Type, format_moment
-from ..lower import offered
+from ..lowering.choices import offered
 from ..lowering.offers import Offers
 from ..lowering.values import Values
 from ..model import Ints
