@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..datasets.opening import Dataset
-from ..schemas.canonical import narrow, wide
+from ..schemas.canonical import wide
 from ..schemas.certificate import (
     FORMAT,
     MAX_DISTRIBUTION,
@@ -29,7 +29,6 @@ from ..schemas.certificate import (
     DistributionClaim,
     Evidence,
     Grade,
-    IncumbentClaim,
     Move,
     ObjectiveFacts,
     OptimumClaim,
@@ -42,7 +41,6 @@ from ..schemas.errors import ExpressionError
 from ..schemas.plan import Plan
 from ..schemas.problem import Problem, pose
 from ..schemas.task import TaskFile
-from ..schemas.units import Type, format_value
 from ..schemas.version import VERSION
 from . import scan
 from .asking import Asking

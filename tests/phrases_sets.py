@@ -70,7 +70,7 @@ class Phrases:
     """Draws from a seed. `sets`, `tours`, `singles`: names of the choices by kind."""
 
     def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
+        self.random = random.Random(seed)  # noqa: S311 - test data
         self.sets: list[str] = []
         self.tours: dict[str, bool] = {}  # whether the route has a time of start
         self.singles: list[str] = []
@@ -96,10 +96,22 @@ class Phrases:
              self.maybe(self.pick(*TOWNS), 6), self.maybe(self.pick(True, False), 5))
             for name in self.random.sample(["h1", "h2", "é"], self.random.randint(1, 3))
         ]  # fmt: skip
-        types = ("string", "number", "number", "string", "string", "number", "bool", "number", "number", "number", "string")
+        types = (
+            "string",
+            "number",
+            "number",
+            "string",
+            "string",
+            "number",
+            "bool",
+            "number",
+            "number",
+            "number",
+            "string",
+        )
         names = ("code", "price", "n", "kind", "town", "day", "good", "opens", "closes", "mins", "goal")
         world.files["items.parquet"] = Sheet(dict(zip(names, types, strict=True)), items)
-        types, names = types[:5] + ("bool",), ("name", "fee", "n", "kind", "town", "pool")
+        types, names = (*types[:5], "bool"), ("name", "fee", "n", "kind", "town", "pool")
         world.files["hotels.parquet"] = Sheet(dict(zip(names, types, strict=True)), hotels)
         pairs = [(a, b) for a in TOWNS for b in TOWNS]
         walk = [(a, b, self.maybe(self.pick(0, 5, 20), 8)) for a, b in pairs if self.random.randrange(4)]
@@ -142,16 +154,16 @@ class Phrases:
         if places:
             lines += ["    at: town"] if self.random.randrange(2) else ["    at: {from: town, to: goal}"]
             lines += self.pick([], ["    travel: walk"], ["    travel: walk"], ["    travel: near"])
-        start = [f'at: {self.pick("b", "x")}'] if places and self.random.randrange(2) else []
+        start = [f"at: {self.pick('b', 'x')}"] if places and self.random.randrange(2) else []
         start += ["time: " + str(self.pick(0, 5))] if begins else []
         lines += ["    start: {" + ", ".join(start) + "}"] if start else []
-        end = [f'at: {self.pick("b", "x")}'] if places and self.random.randrange(3) == 0 else []
+        end = [f"at: {self.pick('b', 'x')}"] if places and self.random.randrange(3) == 0 else []
         end += ["by: " + str(self.pick(30, 60))] if self.random.randrange(3) == 0 else []
         bounded = self.random.randrange(3) == 0
         end += ["from: 20"] if bounded else []
         lines += ["    end: {" + ", ".join(end) + "}"] if end else []
         lines += ["    wait: {at_most: 5}"] if self.random.randrange(4) == 0 else []
-        lines += ["    first: kind == \"inn\""] if self.random.randrange(5) == 0 else []
+        lines += ['    first: kind == "inn"'] if self.random.randrange(5) == 0 else []
         lines += ["    last: good"] if self.random.randrange(5) == 0 else []
         if begins or bounded:
             self.tours[name] = begins
@@ -165,8 +177,14 @@ class Phrases:
                    'm.town == "b" or m.good', "not m.good", "m.day == 1"]  # fmt: skip
         if self.singles and self.random.randrange(3) == 0:
             one = self.pick(*self.singles)
-            options = [f"m.town == {one}.town", f"m.kind != {one}.kind", f"near(m.town, {one}.town)",
-                       f"m.n <= {one}.n and {one}.pool", f"walk(m.town, {one}.town) <= 5", f"m.price < {one}.fee"]
+            options = [
+                f"m.town == {one}.town",
+                f"m.kind != {one}.kind",
+                f"near(m.town, {one}.town)",
+                f"m.n <= {one}.n and {one}.pool",
+                f"walk(m.town, {one}.town) <= 5",
+                f"m.price < {one}.fee",
+            ]
         return self.pick(*options)
 
     def each(self, function: str, body: str) -> str:
@@ -222,7 +240,11 @@ class Phrases:
                 tour = self.pick(*self.tours)
                 options = [f"{tour}.ends <= {self.pick(20, 35, 50)}", f"{tour}.travel {op} {self.pick(5, 10, 20)}",
                            f"{tour}.ends < 30 or {tour}.travel >= 10", f"not {tour}.ends > 40"]  # fmt: skip
-                options += [f"{tour}.takes + {tour}.travel <= 45", f"{tour}.takes - {tour}.travel < 30"] if self.tours[tour] else []
+                options += (
+                    [f"{tour}.takes + {tour}.travel <= 45", f"{tour}.takes - {tour}.travel < 30"]
+                    if self.tours[tour]
+                    else []
+                )
                 return self.pick(*options)
             case _:
                 return self.wish()
@@ -231,7 +253,9 @@ class Phrases:
         if depth == 0 or self.random.randrange(2):
             return self.atom()
         left, right = self.condition(depth - 1), self.condition(depth - 1)
-        return self.pick(f"({left}) or ({right})", f"({left}) and ({right})", f"not ({left})", f"not ({left} or {right})")
+        return self.pick(
+            f"({left}) or ({right})", f"({left}) and ({right})", f"not ({left})", f"not ({left} or {right})"
+        )
 
     def objective(self) -> tuple[str, str]:
         options = [f"{one}.n" for one in self.singles] * 2
@@ -242,7 +266,8 @@ class Phrases:
         sense = self.pick("minimize", "maximize")
         if self.tours and self.random.randrange(2):
             tour = next(iter(self.tours))
-            return self.pick(("minimize", f"{tour}.ends"), ("maximize", f"-{tour}.ends"), (sense, f"{tour}.travel"))  # fmt: skip
+            early = self.pick(("minimize", f"{tour}.ends"), ("maximize", f"-{tour}.ends"))
+            return self.pick(early, early, (sense, f"{tour}.travel"))
         return sense, text
 
 
@@ -256,4 +281,3 @@ def case_of(seed: int) -> Case:
     task += ["constraints:", *constraints] if constraints else []
     task += [f"{sense}: '{objective}'"]
     return Case(world, "\n".join(task) + "\n")
-

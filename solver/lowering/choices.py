@@ -22,8 +22,10 @@ def refuse_sets(problem: Problem) -> None:
 
 
 def offered(problem: Problem, dataset: Dataset, within: Mapping[str, Sequence[str]] | None) -> list[Offers]:
-    """The offers of each choice in file order, of those in `within` only the named ones. Raises TableError, and TaskError for
-    a name in `within` that is no choice."""
+    """The offers of each choice in file order, of those in `within` only the named ones.
+
+    Raises TableError, and TaskError for a name in `within` that is no choice.
+    """
     columns, levels = table_columns(problem.world, dataset), levels_of(problem.world, dataset)
     offers: list[Offers] = []
     for name, table in problem.choices.items():

@@ -131,7 +131,9 @@ class SetCertifying(Asking):
 
     def _movable(self, number: int) -> bool:
         condition = self.problem.constraints[number].condition
-        return isinstance(condition, Compare) and condition.left.type.kind == "number" and condition.op not in ("==", "!=")
+        return (
+            isinstance(condition, Compare) and condition.left.type.kind == "number" and condition.op not in ("==", "!=")
+        )
 
 
 def least_hitting(sets: list[int]) -> list[int] | None:

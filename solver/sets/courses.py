@@ -100,7 +100,9 @@ class _Ways:
         signature = self.world.relations[relation].signature
         args = tuple(ex.Column("", name, kind, _NOWHERE) for name, kind in zip("ab", signature.args, strict=True))
         first, second = np.divmod(np.arange(size * size), size)
-        sides = {id(arg): self._values(known, arg.type).take(codes) for arg, codes in zip(args, (first, second), strict=True)}
+        sides = {
+            id(arg): self._values(known, arg.type).take(codes) for arg, codes in zip(args, (first, second), strict=True)
+        }
         evaluator = Evaluator(size * size, lambda node: sides[id(node)], self.dataset, self.world, _TEXT, sides)
         found = evaluator.values(ex.Relation(relation, args, signature.result, _NOWHERE))
         if signature.result.kind == "bool":

@@ -40,7 +40,7 @@ class LoweredSets:
         """The plan in ids; on routes with the times of the canonical plan."""
         from .route import times
 
-        picks: dict[str, tuple[Pick, ...]] = {name: () for name in self.model.choices}
+        picks: dict[str, tuple[Pick, ...]] = dict.fromkeys(self.model.choices, ())
         for part, places, rows in zip(self.model.parts, self.places, picked, strict=True):
             offers = self.offers[part.choice]
             ids = offers.ids(places[list(rows)].tolist()) if rows else []

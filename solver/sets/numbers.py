@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -101,12 +102,13 @@ class Numbers:
         part = self.setting.tours[node.choice]
         if node.quantity == "travel":
             return Form(travel={part: 1})
-        route = self.setting.problem.sets[node.choice].route
         several = self.setting.problem.sets[node.choice]
-        if route is not None and route.start_time is None and route.end_from is None:
-            if route.opens is None or not several.at_least:
-                raise self.refused(node, f"nothing says when '{node.choice}' begins, so it has no least end")
-        start = route.start_time if route is not None and route.start_time is not None else 0
+        route = several.route
+        if route is None or (
+            route.start_time is None and route.end_from is None and (route.opens is None or not several.at_least)
+        ):
+            raise self.refused(node, f"nothing says when '{node.choice}' begins, so it has no least end")
+        start = route.start_time or 0
         return Form(-start if node.quantity == "takes" else 0, ends={part: 1})
 
     def _count(self, node: ex.Count) -> Form:
@@ -175,7 +177,7 @@ class Numbers:
 
         def found(part: Expr) -> Iterator[Expr]:
             choices = choices_of(part)
-            if not choices or choices == {node.choice} or id(part) in self.fixed:
+            if not choices or choices == frozenset((node.choice,)) or id(part) in self.fixed:
                 return
             if len(choices) == 1:
                 if self.setting.single(part) is None:
@@ -218,7 +220,7 @@ class Numbers:
         if node.function == "min":
             values.reverse()
         total.constant = values[0] if values else 0
-        for before, value in zip(values, values[1:], strict=False):
+        for before, value in pairwise(values):
             beyond = body.data >= value if node.function == "max" else body.data <= value
             total.add(pool.flag(choice, counted & beyond), value - before, self.text, node.span)
         return total

@@ -79,7 +79,7 @@ def negated(formula: Formula) -> Formula:
 
 
 class Pool:
-    """The quantities and flags of a model over parts; `places[c]`: choice c's parts, and which of its offers each has."""
+    """The quantities and flags of a model; `places[c]`: the parts of choice c, and which of its offers each has."""
 
     def __init__(self, parts: Sequence[Part], places: Sequence[Sequence[tuple[int, Ints]]]) -> None:
         self.parts, self.places = tuple(parts), places
