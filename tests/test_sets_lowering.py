@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from cobench.datasets.opening import open_dataset
 from cobench.schemas.errors import ExpressionError, InputErrors
 from cobench.schemas.problem import pose
