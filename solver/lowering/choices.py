@@ -17,7 +17,7 @@ def refuse_sets(problem: Problem) -> None:
     for name in problem.sets:
         raise TaskError(
             f"this is not answered for tasks with sets and routes, and '{name}' is one",
-            hint="verify certifies such a task; solve, check and score read its certificate",
+            hint="verify, solve, rank and score answer for such a task",
         )
 
 
