@@ -16,6 +16,7 @@ from rich.text import Text
 from ..schemas.canonical import narrow
 from ..schemas.certificate import Certificate, ConflictsClaim, CorrectionClaim, Grade, Move, distribution_pairs
 from ..schemas.expression import Compare, Literal
+from ..schemas.plan import Pick, Plan
 from ..schemas.units import Type, format_decimal, format_value
 from ..solver.rank import in_top
 from .common import console
@@ -88,7 +89,9 @@ def _claims(certificate: Certificate, problem: Problem) -> Table:
             incumbent.grade,
         )
     for choice, picks in best.plan.picks.items() if best else ():
-        say(f"  {choice}", picks[0].id)
+        say(f"  {choice}", picked_text(picks[0]) if picks else "nothing")
+        for pick in picks[1:]:
+            say("", picked_text(pick))
     if claims.count is not None:
         low, high = narrow(claims.count.at_least), narrow(claims.count.at_most)
         say("plans", f"{low:,}" if low == high else f"between {low:,} and {high:,}", claims.count.grade)
@@ -99,6 +102,17 @@ def _claims(certificate: Certificate, problem: Problem) -> Table:
     return table
 
 
+def picked_text(pick: Pick) -> str:
+    """An offer, on a route with its times: `Sarah  14:45 to 16:30`."""
+    return pick.id if pick.start is None and pick.end is None else f"{pick.id}  {pick.start} to {pick.end}"
+
+
+def plan_text(plan: Plan) -> str:
+    """A plan in one line: `hotel h1, meals a b c`."""
+    shown = ((choice, " ".join(pick.id for pick in picks)) for choice, picks in plan.picks.items())
+    return ", ".join(f"{choice} {ids or 'nothing'}" for choice, ids in shown)
+
+
 def print_conflicts(out: Console, claim: ConflictsClaim, problem: Problem, notes: Sequence[str] = ()) -> None:
     """What would make the task possible, a note before each if there are any, and what cannot hold together."""
     from ..solver.questions.sensitivity import is_threshold
@@ -107,11 +121,11 @@ def print_conflicts(out: Console, claim: ConflictsClaim, problem: Problem, notes
     out.print("No plan exists. Any one of these makes it possible:" if claim.corrections else "No plan exists.")
     for number, correction in enumerate(claim.corrections[:_SHOWN]):
         note = (notes[number] if notes else "").ljust(width)
-        plan = ", ".join(f"{choice} {picks[0].id}" for choice, picks in correction.plan.picks.items())
+        plan = plan_text(correction.plan)
         out.print(Text.assemble("  ", note, (correction_text(correction, problem), "bold"), f"  ({plan})"))
     if len(claim.corrections) > _SHOWN:
         out.print(f"  … and {len(claim.corrections) - _SHOWN} more in the certificate")
-    if sum(is_threshold(item) for item in problem.constraints) > 1 and claim.corrections:
+    if not problem.sets and sum(is_threshold(item) for item in problem.constraints) > 1 and claim.corrections:
         out.print("A way out moves at most one threshold; moving two at once is not looked for.")
     if claim.conflicts:
         out.print("Each of these sets of constraints cannot hold together:")

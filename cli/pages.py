@@ -53,7 +53,7 @@ def _headline(problem: Problem, certificate: Certificate, order: Order | None) -
         if claims.optimum.runner_up is not None:
             rows.append(("next best", format_value(narrow(claims.optimum.runner_up), kind)))
     for choice, picks in best.plan.picks.items() if best is not None else ():
-        rows.append((f"best {choice}", picks[0].id))
+        rows.append((f"best {choice}", " ".join(pick.id for pick in picks)))
     if claims.count is not None:
         low, high = narrow(claims.count.at_least), narrow(claims.count.at_most)
         rows.append(("feasible plans", f"{low:,}" if low == high else f"{low:,} to {high:,}"))
@@ -148,7 +148,7 @@ def _conflicts(problem: Problem, claim: ConflictsClaim, ways: Sequence[Priced] |
     lines: list[tuple[str, ...]] = []
     before: dict[str, str] = {}
     for number, item in enumerate(corrections):
-        ids = {choice: picks[0].id for choice, picks in item.plan.picks.items()}
+        ids = {choice: " ".join(pick.id for pick in picks) for choice, picks in item.plan.picks.items()}
         said = ("″" if ids[choice] == before.get(choice) else ids[choice] for choice in choices)
         lines.append((*(prices[number] if prices else ()), correction_text(item, problem), *said))
         before = ids

@@ -13,9 +13,11 @@ from ..schemas.source import MAX_BYTES
 from .common import DATA, json_text, print_json, progress, say
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..datasets.opening import Dataset
     from ..schemas.certificate import Certificate
-    from ..schemas.plan import Plan
+    from ..schemas.plan import Pick, Plan
     from ..schemas.problem import Problem
     from ..schemas.task import TaskFile
     from ..verification import Verification
@@ -53,8 +55,16 @@ def solve(task: Path, data: str | None, as_json: bool, quiet: bool) -> int:
     say(f"# {text} is {format_value(int(claims.optimum.value), kind)}")
     say("picks:")
     for choice, picks in claims.optimum.plan.picks.items():
-        say(f"  {choice}: {json_text(picks[0].id)}")
+        say(f"  {choice}: {_written(picks, choice in result.problem.sets)}")
     return 0
+
+
+def _written(picks: Sequence[Pick], several: bool) -> str:
+    """The picks of a choice on a line of a plan file, which is YAML."""
+    if not several:
+        return json_text(picks[0].id)
+    timed = any(pick.start is not None for pick in picks)
+    return json_text([pick.model_dump(exclude_none=True) if timed else pick.id for pick in picks])
 
 
 @click.command()

@@ -10,13 +10,13 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..datasets.opening import Dataset
-from ..schemas.canonical import narrow, wide
+from ..schemas.canonical import wide
 from ..schemas.certificate import (
     FORMAT,
     MAX_DISTRIBUTION,
@@ -29,7 +29,6 @@ from ..schemas.certificate import (
     DistributionClaim,
     Evidence,
     Grade,
-    IncumbentClaim,
     Move,
     ObjectiveFacts,
     OptimumClaim,
@@ -38,13 +37,13 @@ from ..schemas.certificate import (
     TaskFacts,
     wide_pairs,
 )
-from ..schemas.errors import Disagreement
+from ..schemas.errors import ExpressionError
 from ..schemas.plan import Plan
 from ..schemas.problem import Problem, pose
 from ..schemas.task import TaskFile
-from ..schemas.units import Type, format_value
 from ..schemas.version import VERSION
 from . import scan
+from .asking import Asking
 from .isolate import ENGINES, Answer, Running
 from .lower import Lowered, lower
 from .lowering.narrow import feasible, marked
@@ -54,8 +53,11 @@ from .outcome import Limits, Outcome, Reason, Status
 from .reduce import reduced
 from .scan import Survey
 
+if TYPE_CHECKING:
+    from .sets.certify import SetCertifying
+
 Engines = Literal["scan", "all"]
-SCAN = "scan"
+SCAN, FOLD = "scan", "fold"  # the first engine of each kind of model
 WHOLE = 5_000  # rows up to which the other engines get the model as it is, so that nothing is decided before them
 
 
@@ -116,7 +118,7 @@ def certify_problem(
     counted: tuple[Survivors, ...] = ()
     answers: tuple[Answer, ...] = ()
     try:
-        certifying = _Certifying(problem, data, scope, limits, started)
+        certifying = _certifying(problem, data, scope, limits, started)
         scope = certifying.scope
         if survivors:
             counted = certifying.survivors(engines)
@@ -124,7 +126,7 @@ def certify_problem(
     except MemoryError:
         claims = Claims(status=StatusClaim(value="unknown", grade=Grade.CLAIMED, reason=Reason.MEMORY))
         outcome = Outcome(Status.UNKNOWN, reason=Reason.MEMORY)
-        answers = (Answer(SCAN, VERSION, outcome, time.monotonic() - started, 0),)
+        answers = (Answer(FOLD if problem.sets else SCAN, VERSION, outcome, time.monotonic() - started, 0),)
     objective = problem.objective
     certificate = Certificate(
         cobench_certificate=FORMAT,
@@ -147,28 +149,49 @@ def certify_problem(
     return Certified(certificate.sealed(), counted, answers)
 
 
-def _written(scope: Scope, lowered: Lowered) -> Scope:
+def _certifying(
+    problem: Problem, data: Dataset, scope: Scope, limits: Limits, started: float
+) -> _Certifying | SetCertifying:
+    """By columns where that is possible; sets, routes, and sums under `or` and `not` by their own model."""
+    refused: ExpressionError | None = None
+    if not problem.sets:
+        try:
+            return _Certifying(problem, data, scope, limits, started)
+        except ExpressionError as fault:
+            if not fault.message.startswith("not supported, because"):
+                raise
+            refused = fault
+    from .sets.certify import SetCertifying
+
+    try:
+        found = SetCertifying(problem, data, scope, limits, started)
+    except ExpressionError as fault:
+        raise refused or fault from None
+    found.scope = _written(scope, found.lowered.offers)
+    return found
+
+
+def _written(scope: Scope, lowered: Sequence[Offers]) -> Scope:
     """The scope with the ids of offers alone: what is no offer restricts nothing."""
     if scope.within is None:
         return scope
-    offers = {found.choice: found for found in lowered.offers if found.choice in scope.within}
+    offers = {found.choice: found for found in lowered if found.choice in scope.within}
     kept = {name: tuple(sorted(found.ids(range(len(found.rows))))) for name, found in offers.items()}
     return scope.model_copy(update={"within": kept})
 
 
-class _Certifying:
-    """Asks the engines about one lowered problem, and puts what they say in the task's own terms."""
+class _Certifying(Asking):
+    """Asks the engines about one problem lowered to columns."""
 
     def __init__(self, problem: Problem, data: Dataset, scope: Scope, limits: Limits, started: float) -> None:
-        self.problem, self.data, self.limits, self.started = problem, data, limits, started
-        self.scope = scope
+        super().__init__(problem, limits, started)
+        self.data, self.scope = data, scope
         if scope.within is None:
             self.lowered = feasible(problem, data)
         else:
-            self.scope = _written(scope, self.whole)
+            self.scope = _written(scope, self.whole.offers)
             self.lowered = Lowered(self.whole.model.kept(range(len(self.whole.model.names))), self.whole.offers)
         self.model = self.lowered.model
-        self.sign = -1 if self.model.maximize else 1
 
     @cached_property
     def whole(self) -> Lowered:
@@ -190,10 +213,6 @@ class _Certifying:
         names = [constraint.name for constraint in self.problem.constraints]
         return tuple(_survivors(names, *found) for found in marked(self.problem, self.data))
 
-    def left(self) -> Limits:
-        """What is left of the limits."""
-        return self.limits.left(self.started)
-
     def run(self, engines: Engines) -> tuple[Claims, tuple[Answer, ...]]:
         """The claims, and what each engine answered, the scan first."""
         running: list[Running] = []
@@ -207,8 +226,8 @@ class _Certifying:
         finally:
             for engine in running:
                 engine.stop()
-        self._agree(answers)  # before anything is built on what the scan says
-        return self._with_others(self._claims(found), answers), answers
+        self.agree(answers)  # before anything is built on what the scan says
+        return self.with_others(self._claims(found), answers), answers
 
     def _claims(self, found: Survey) -> Claims:
         """What the scan found."""
@@ -226,7 +245,7 @@ class _Certifying:
         if picked is None:
             bound = outcome.bound if outcome.bound is not None else outcome.best
             plan = Plan.of(self.lowered.ids(self.model, outcome.plan))
-            return Claims(status=status, incumbent=self._incumbent(outcome.best, plan, bound), count=count)
+            return Claims(status=status, incumbent=self.incumbent(outcome.best, plan, bound), count=count)
         optimum = OptimumClaim(
             value=wide(self.sign * outcome.best),
             plan=Plan.of(picked),
@@ -242,42 +261,9 @@ class _Certifying:
             )
         return Claims(status=status, optimum=optimum, count=count, distribution=shape)
 
-    def _incumbent(self, value: int, plan: Plan, bound: int) -> IncumbentClaim:
-        return IncumbentClaim(
-            value=wide(self.sign * value), plan=plan, bound=wide(self.sign * bound), grade=Grade.CLAIMED
-        )
-
-    def _with_others(self, claims: Claims, answers: tuple[Answer, ...]) -> Claims:
-        """The claims; where a limit stopped the scan, another engine's best plan as incumbent and bound."""
-        if claims.optimum is not None or claims.status.value == "unsolvable":
-            return claims
-        for answer in answers:
-            outcome = answer.outcome
-            if outcome.status is Status.OPTIMAL:
-                plan = Plan.of(self.whole.ids(self.small, outcome.plan))
-                incumbent = self._incumbent(outcome.best, plan, outcome.best)
-                status = StatusClaim(value="solvable", grade=Grade.CLAIMED)
-                most = claims.count.at_most if claims.count is not None else 1
-                least = max(1, narrow(claims.count.at_least)) if claims.count is not None else 1
-                count = CountClaim(at_least=wide(least), at_most=most, grade=Grade.CLAIMED)
-                return claims.model_copy(update={"status": status, "incumbent": incumbent, "count": count})
-        return claims
-
-    def _agree(self, answers: tuple[Answer, ...]) -> None:
-        """Raises Disagreement when two answers cannot both be true."""
-        solvable = [answer for answer in answers if answer.outcome.picked is not None]
-        unsolvable = [answer for answer in answers if answer.outcome.status is Status.INFEASIBLE]
-        optimal = [answer for answer in solvable if answer.outcome.status is Status.OPTIMAL]
-        least = min((answer.outcome.best for answer in solvable), default=0)
-        if (solvable and unsolvable) or any(answer.outcome.best != least for answer in optimal):
-            kind = self.problem.objective.type
-            said = [f"  {answer.engine}: {self._said(answer.outcome, kind)}" for answer in answers]
-            lines = "\n".join(said)
-            raise Disagreement(f"error: the engines disagree on {self.problem.id}; nothing is certified\n{lines}")
-
-    def _said(self, outcome: Outcome, kind: Type) -> str:
-        value = f" {format_value(self.sign * outcome.best, kind)}" if outcome.picked is not None else ""
-        return outcome.status.value + value + (f" ({outcome.reason})" if outcome.reason else "")
+    def plan_of(self, picked: tuple[int, ...]) -> Plan:
+        """The plan that another engine found."""
+        return Plan.of(self.whole.ids(self.small, picked))
 
     def _conflicts(self) -> ConflictsClaim:
         """Why there is no plan, and the least that would help."""
@@ -327,7 +313,7 @@ def _canonical(lowered: Lowered, model: Model, found: Survey, limits: Limits) ->
 
 def _evidence(answer: Answer, problem: Problem, claims: Claims, limits: Limits) -> Evidence:
     """What an engine answered, as the certificate notes it."""
-    scanned = answer.engine == SCAN
+    scanned = answer.engine in (SCAN, FOLD)
     parameters: dict[str, int | str | bool] = {"work_limit": wide(limits.work)} if scanned else dict(answer.parameters)
     if limits.seconds is not None:
         parameters["time_limit_ms"] = int(limits.seconds * 1000)

@@ -16,14 +16,15 @@ import numpy as np
 
 from ..datasets.opening import Dataset
 from ..schemas import expression as ex
-from ..schemas.errors import ExpressionError, OverflowRisk, TaskError, did_you_mean
+from ..schemas.errors import ExpressionError, OverflowRisk
 from ..schemas.expression import Expr, children, choices_of, split_and
 from ..schemas.problem import Constraint, Problem
 from ..schemas.syntax import ExpressionText
 from .coding import coded, first_rows
-from .lowering.levels import levels_of, recent
-from .lowering.offers import Offers, check_unique
-from .lowering.values import Evaluator, Values, codes_of_tuples, integers, table_columns
+from .lowering.choices import offered, refuse_sets
+from .lowering.levels import recent
+from .lowering.offers import Offers
+from .lowering.values import Evaluator, Values, codes_of_tuples, integers
 from .model import LIMIT, Bools, Choice, Ints, Linear, Link, Model, Row, Table, Term, Threshold
 
 MAX_TABLE = 2**22
@@ -63,18 +64,8 @@ def lower(problem: Problem, dataset: Dataset, within: Mapping[str, Sequence[str]
 
     Raises TableError for data that does not fit, ExpressionError for what no model can hold, OverflowRisk for ranges.
     """
-    columns, levels = table_columns(problem.world, dataset), levels_of(problem.world, dataset)
-    offers: list[Offers] = []
-    for name, table in problem.choices.items():
-        check_unique(name, levels[table])
-        found = Offers.all(name, columns[table])
-        if within is not None and name in within:
-            found = Offers(name, found.table, found.rows[found.find(within[name])])
-        offers.append(found)
-    for name in within or {}:
-        if name not in problem.choices:
-            raise TaskError(f"no choice '{name}'", hint=did_you_mean(name, problem.choices, "choices"))
-    return Lowering(problem, dataset, offers).run()
+    refuse_sets(problem)
+    return Lowering(problem, dataset, offered(problem, dataset, within)).run()
 
 
 class Lowering:

@@ -27,7 +27,7 @@ def scan_standing(problem: Problem, data: Dataset, certificate: Certificate, val
     from .scan import survey
 
     claim = certificate.claims.count
-    if claim is None or claim.at_least != claim.at_most:
+    if claim is None or claim.at_least != claim.at_most or problem.sets:
         return None
     total = narrow(claim.at_least)
     kept = certificate.scope.constraints

@@ -40,6 +40,8 @@ ROOMS = {
         (
             "solver.model",
             "solver.outcome",
+            "solver.sets",
+            "solver.sets.model",
             "solver.coding",
             "solver.reduce",
             "solver.program",
@@ -54,8 +56,16 @@ ROOMS = {
         libraries=("numpy",),
     ),
     "lower": Room(
-        ("solver.lower", "solver.lowering", "solver.lowering.*"),
-        rooms=("schemas", "datasets", "model"),
+        (
+            "solver.lower",
+            "solver.lowering",
+            "solver.lowering.*",
+            *(
+                f"solver.sets.{name}"
+                for name in ("lower", "cases", "courses", "formulas", "numbers", "pool", "setting")
+            ),
+        ),
+        rooms=("schemas", "datasets", "model", "fold"),
         libraries=("polars", "numpy"),
     ),
     "scan": Room(
@@ -75,13 +85,15 @@ ROOMS = {
     "isolate": Room(("solver.isolate", "solver.__main__"), rooms=("schemas", "model", "cpsat", "mip")),
     "answers": Room(
         (
+            "solver.asking",
             "solver.certify",
+            "solver.sets.certify",
             "solver.rank",
             "solver.conflicts",
             "solver.questions",
             "solver.questions.*",
         ),
-        rooms=("schemas", "datasets", "model", "lower", "isolate", *ENGINES),
+        rooms=("schemas", "datasets", "model", "lower", "isolate", "fold", *ENGINES),
         libraries=("numpy",),
     ),
     # What checks a proof is one file of plain Python, for those who trust nothing else of ours.

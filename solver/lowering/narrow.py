@@ -23,6 +23,7 @@ from ...schemas.problem import Problem
 from ...schemas.syntax import ExpressionText
 from ..lower import Cells, Conjunct, Lowered, Lowering, lower
 from ..model import Bools, Choice, Ints, Linear, Link, Model, Table
+from .choices import refuse_sets
 from .levels import CarefulEvaluator, Levels, Path, common, levels_of, recent, size_of
 from .offers import Offers, check_unique
 from .values import Values
@@ -40,6 +41,7 @@ def feasible(problem: Problem, dataset: Dataset, within: Mapping[str, Sequence[s
     Its rows satisfy every condition about one choice, and it lacks rows that can be seen to be in no plan; it has no
     thresholds. Accepts and refuses exactly what `lower` does.
     """
+    refuse_sets(problem)
     if within is None:
         try:
             return _Narrowing(problem, dataset).run()

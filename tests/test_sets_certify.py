@@ -1,0 +1,74 @@
+"""Certificates of tasks with sets and routes say the truth about all plans, as the oracle finds it."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from cobench.datasets.opening import open_dataset
+from cobench.schemas.certificate import Certificate
+from cobench.schemas.errors import ExpressionError, InputErrors
+from cobench.schemas.task import TaskFile, parse_task
+from cobench.solver.certify import certify
+from cobench.solver.sets.certify import least_hitting
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from .oracle_sets import truth
+from .phrases_sets import case_of
+
+
+def expect(found: Certificate, file: TaskFile, folder: Path) -> str:
+    wanted, claims = truth(file, folder), found.claims
+    assert claims.count is not None
+    assert claims.count.at_least == claims.count.at_most == wanted.count
+    if not wanted.count:
+        assert claims.status.value == "unsolvable"
+        if claims.conflicts is not None and file.task.constraints and not _moved(claims):
+            _explained(claims, file, folder)
+        return "no plan"
+    assert claims.optimum is not None
+    assert claims.distribution is not None
+    assert {name: [pick.id for pick in picks] for name, picks in claims.optimum.plan.picks.items()} == wanted.canonical
+    assert claims.optimum.tied == wanted.tied
+    scale = found.objective.scale
+    assert list(claims.distribution.values) == [(int(worth * scale), times) for worth, times in wanted.distribution]
+    return "some plans"
+
+
+def _moved(claims: Any) -> bool:
+    return any(item.move is not None for item in claims.conflicts.corrections)
+
+
+def _explained(claims: Any, file: TaskFile, folder: Path) -> None:
+    every = list(file.task.constraints)
+    sets = [frozenset(some) for size in range(len(every) + 1) for some in itertools.combinations(every, size)]
+    good = [some for some in sets if truth(file, folder, constraints=some).count]
+    bad = [some for some in sets if some not in good]
+    greatest = {frozenset(every) - some for some in good if not any(some < other for other in good)}
+    assert {frozenset(item.drop) for item in claims.conflicts.corrections} == greatest
+    least = {some for some in bad if not any(other < some for other in bad)}
+    assert {frozenset(names) for names in claims.conflicts.conflicts} == least
+
+
+@given(st.integers(0, 2**40))
+def test_a_certificate_claims_exactly_what_is_true(seed: int) -> None:
+    case = case_of(seed)
+    with tempfile.TemporaryDirectory() as name:
+        case.world.write(Path(name))
+        file = parse_task(case.task)
+        try:
+            found = certify(file, open_dataset(name))
+        except (ExpressionError, InputErrors):
+            event("refused")
+            return
+        event(expect(found, file, Path(name)))
+
+
+@given(st.lists(st.integers(1, 63), max_size=6))
+def test_least_hitting_sets_are_those_that_no_smaller_one_hits(sets: list[int]) -> None:
+    hitting = [one for one in range(64) if all(one & other for other in sets)]
+    least = {one for one in hitting if not any(other != one and other & one == other for other in hitting)}
+    assert set(least_hitting(sets) or ()) == least
