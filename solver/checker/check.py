@@ -18,6 +18,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import compress
 from pathlib import Path
 from typing import Any
@@ -325,7 +326,7 @@ class Data:
         self.digests = {tables[name].base: file.digest for name, file in files.items()}
         self.relation_digests = {name: file.digest for name, file in relations.items()}
         self.facts: dict[str, Mapping[tuple[Value, ...], Value]] = {}
-        self.plans: _Plans | None = None  # of the problem whose plans were evaluated last
+        self.plans: Plans | None = None  # of the problem whose plans were evaluated last
         self._tables, self._files = tables, files
         self._columns: dict[tuple[str, str], Function] = {}
         self._offered: dict[str, Sequence[int]] = {}
@@ -602,40 +603,57 @@ def evaluate(problem: Problem, data: Data, plan: Plan) -> Evaluation:
     that the plan states. What a plan says twice counts once in aggregates. Takes time linear in the picks for each
     constraint; the expressions of a problem are compiled once.
     """
+    return plans_of(problem, data).evaluate(plan)
+
+
+def plans_of(problem: Problem, data: Data) -> Plans:
+    """The problem's expressions over plans, compiled once as long as no other problem comes between."""
     if data.plans is None or data.plans.problem is not problem:
-        data.plans = _Plans(problem, data)
-    return data.plans.evaluate(plan)
+        data.plans = Plans(problem, data)
+    return data.plans
 
 
 State = dict[Any, Any]  # by choice its row, or its rows; by choice and quantity of a route its value
 
 
-class _Plans:
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a plan picks, without the choices that something is `unknown` about, and what is wrong with it as such."""
+
+    state: State
+    violations: list[Violation]
+    unknown: list[str]
+
+
+class Plans:
     """One problem's constraints and objective as functions of what is picked."""
 
     def __init__(self, problem: Problem, data: Data) -> None:
-        self.problem, self._data = problem, data
-        self._judges = {name: self._judge(name) for name in problem.sets}
+        self.problem, self.data = problem, data
+        self.judges = {name: self._judge(name) for name in problem.sets}
         self._functions: dict[int, Function] = {}  # by the identity of nodes of the problem, which lives as long
         self._constraints = [(item, list(split_and(item.condition))) for item in problem.constraints]
 
     def _judge(self, choice: str) -> Judge:
-        data, table = self._data, self.problem.choices[choice]
+        data, table = self.data, self.problem.choices[choice]
 
+        @cache
         def groups(column: str) -> Sequence[int | str]:
-            look, judge = data.column(table, column), self._judges[choice]
+            look, judge = data.column(table, column), self.judges[choice]
             values = {look(row) for row in data.offered(table) if not judge.unfit(row)}
             return [value for value in values if value is not None]
 
         return Judge(choice, self.problem.sets[choice], lambda node: data.function(table, node), groups, data.facts)
 
-    def _function(self, node: Expr) -> Function:
+    def function(self, node: Expr) -> Function:
+        """An expression of the problem as a function of a state."""
         if id(node) not in self._functions:
-            self._functions[id(node)] = compiled(node, self._leaf, self._data.facts)
+            self._functions[id(node)] = compiled(node, self.leaf, self.data.facts)
         return self._functions[id(node)]
 
-    def _leaf(self, part: ex.Column | ex.Each | ex.Tour) -> Function:
-        choice, data = part.choice, self._data
+    def leaf(self, part: ex.Column | ex.Each | ex.Tour) -> Function:
+        """What an expression reads of a plan, as a function of a state."""
+        choice, data = part.choice, self.data
         table = self.problem.choices[choice]
         if isinstance(part, ex.Tour):
             return operator.itemgetter((choice, part.quantity))
@@ -646,7 +664,7 @@ class _Plans:
         if choices_of(part) == {choice} and not any(isinstance(node, ex.Tour) for node in walk(part)):
             counts, body = data.function(table, part.condition), data.function(table, part.body)
             return lambda state: aggregate(function, [body(row) for row in state[choice] if counts(row) is True])
-        counts, body = self._function(part.condition), self._function(part.body)
+        counts, body = self.function(part.condition), self.function(part.body)
 
         def mixed(state: State) -> Value:
             each = [
@@ -656,13 +674,13 @@ class _Plans:
 
         return mixed
 
-    def evaluate(self, plan: Plan) -> Evaluation:
+    def read(self, plan: Plan) -> Read:
+        """What the plan picks."""
         state, violations = State(), list[Violation]()
         unknown = [f"'{name}' is no choice of this task" for name in plan.picks if name not in self.problem.choices]
         for choice in self.problem.choices:
-            picks, judge = plan.picks.get(choice, ()), self._judges.get(choice)
-            faults = self._wrong_picks(choice, picks, judge)
-            rows: list[int] = []
+            picks, judge = plan.picks.get(choice, ()), self.judges.get(choice)
+            faults, rows = self._wrong_picks(choice, picks, judge), list[int]()
             for pick in () if faults else picks:
                 row = self._find(choice, pick.id)
                 if isinstance(row, str):
@@ -679,7 +697,14 @@ class _Plans:
             state[choice] = list(dict.fromkeys(rows))
             state.update({(choice, name): value for name, value in judged.tour.items()})
             violations += judged.violations
-        return Evaluation(None, (), tuple(unknown)) if unknown else self._evaluated(state, violations)
+        return Read(state, violations, unknown)
+
+    def evaluate(self, plan: Plan) -> Evaluation:
+        """The plan's value and violations."""
+        found = self.read(plan)
+        if found.unknown:
+            return Evaluation(None, (), tuple(found.unknown))
+        return self._evaluated(found.state, found.violations)
 
     def _wrong_picks(self, choice: str, picks: Sequence[Pick], judge: Judge | None) -> list[str]:
         """What is wrong with the picks of a choice before they are looked up."""
@@ -693,8 +718,8 @@ class _Plans:
 
     def _find(self, choice: str, offer: str) -> int | str:
         """The row of an offer; or in words why it is none."""
-        data, table = self._data, self.problem.choices[choice]
-        judge, facts = self._judges.get(choice), self.problem.world.tables[table]
+        data, table = self.data, self.problem.choices[choice]
+        judge, facts = self.judges.get(choice), self.problem.world.tables[table]
         row = data.find(table, offer)
         if row is None:
             return f"no offer of '{facts.base}': {_why_no_offer(data, facts, data.parse(table, offer))}"
@@ -705,7 +730,7 @@ class _Plans:
         """The evaluation of what is picked, with what is wrong with it as such."""
 
         def value(node: Expr) -> Value:
-            return self._function(node)(state)
+            return self.function(node)(state)
 
         for constraint, atoms in self._constraints:
             failing = [atom for atom in atoms if value(atom) is not True]
@@ -747,7 +772,7 @@ def _explained(atom: Expr, text: ExpressionText, value: Callable[[Expr], Value])
         return f"{shown}, {word} by {format_value(amount, atom.left.type)}"
     weekdays = {structure(part.arg) for part in walk(atom) if isinstance(part, ex.Weekday)}
     facts: dict[str, str] = {}
-    for part in _walk_plan(atom):
+    for part in walk_plan(atom):
         if isinstance(part, ex.Column | ex.Tour) or (isinstance(part, ex.Each) and part is not atom):
             found = value(part)
             facts[_quoted(part, text)] = format_value(found, part.type)
@@ -758,11 +783,11 @@ def _explained(atom: Expr, text: ExpressionText, value: Callable[[Expr], Value])
     return f"{_quoted(atom, text)} {outcome}" + (f": {listed}" if listed else "")
 
 
-def _walk_plan(node: Expr) -> Iterator[Expr]:
+def walk_plan(node: Expr) -> Iterator[Expr]:
     """The node and what is below it, but not what is about each row of a set."""
     yield node
     for part in () if isinstance(node, ex.Each) else ex.children(node):
-        yield from _walk_plan(part)
+        yield from walk_plan(part)
 
 
 def _quoted(node: Expr, text: ExpressionText) -> str:

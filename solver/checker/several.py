@@ -47,6 +47,9 @@ def aggregate(function: str, values: Sequence[int | str | None]) -> int | str | 
     return (max if function == "max" else min)(known, default=None)
 
 
+Window = tuple[int, int]  # least and greatest time
+
+
 @dataclass(frozen=True, slots=True)
 class Stop:
     """What a visit to a row asks for; `first` and `last` say whether it may be visited then."""
@@ -82,6 +85,9 @@ class Followed:
     late: int
 
 
+Times = tuple[tuple[int, int], ...]  # begin and end of each visit
+
+
 class Course:
     """A route as functions of rows: what a visit asks for, the ways between, and the times that fit."""
 
@@ -109,7 +115,7 @@ class Course:
                 return f"{word} is unknown"
         origin, destination, opens, closes, lasts, first, last = values
         if lasts < 0:
-            raise TableError(f"a visit takes {lasts}, less than no time")
+            return f"it lasts {lasts}, less than no time"
         opens, closes = EARLY if opens is None else opens, LATE if closes is None else closes
         first, last = self._asked[5] is None or first is True, self._asked[6] is None or last is True
         return Stop(origin, destination, opens, closes, lasts, first, last)
@@ -133,24 +139,54 @@ class Course:
         places += [(self.route.end_place, self.route.end_place)]
         return [self.way(here[1], there[0]) for here, there in pairwise(places)]
 
+    def setting_out(self) -> Window:
+        """When the route can set out."""
+        return (EARLY, LATE) if self.route.start_time is None else (self.route.start_time, self.route.start_time)
+
+    def visit(self, window: Window, way: int, stop: Stop, at: int) -> tuple[Window, Window]:
+        """When visit number `at` can begin and when it can end, if the one before can end, or the route set out, in
+        `window`. No time fits if the least beginning is after the greatest.
+        """
+        route, (low, high) = self.route, window
+        low, latest = max(low + way, stop.opens), stop.closes - stop.lasts
+        if route.wait is not None and (at > 0 or route.start_time is not None):
+            latest = min(high + way + route.wait, latest)
+        return (low, latest), (low + stop.lasts, stop.closes if route.longer else latest + stop.lasts)
+
+    def arrival(self, window: Window, way: int) -> Window:
+        """When the route can end, if its last visit can end, or the route without any set out, in `window`."""
+        low, high = window[0] + way, window[1] + way
+        route = self.route
+        least = low if route.end_from is None else max(low, route.end_from)
+        return least, high if route.end_by is None else min(high, route.end_by)
+
     def follow(self, stops: Sequence[Stop], ways: Sequence[int]) -> Followed:
         """The times that fit, visit by visit."""
-        route, begins, ends = self.route, list[int](), list[int]()
-        low, high = (EARLY, LATE) if route.start_time is None else (route.start_time, route.start_time)
+        begins, ends, window = list[int](), list[int](), self.setting_out()
         for at, (stop, way) in enumerate(zip(stops, ways, strict=False)):
-            arrival, free = high + way, route.wait is None or (at == 0 and route.start_time is None)
-            low = max(low + way, stop.opens)
-            high = stop.closes - stop.lasts if free else min(arrival + (route.wait or 0), stop.closes - stop.lasts)
-            if low > high:
-                return Followed(tuple(begins), tuple(ends), 0, at, low - high)
-            begins.append(low)
-            ends.append(low + stop.lasts)
-            low, high = low + stop.lasts, stop.closes if route.longer else high + stop.lasts
-        low, high = low + ways[-1], high + ways[-1]
-        least = low if route.end_from is None else max(low, route.end_from)
-        most = high if route.end_by is None else min(high, route.end_by)
+            begin, window = self.visit(window, way, stop, at)
+            if begin[0] > begin[1]:
+                return Followed(tuple(begins), tuple(ends), 0, at, begin[0] - begin[1])
+            begins.append(begin[0])
+            ends.append(window[0])
+        least, most = self.arrival(window, ways[-1])
         late = max(least - most, 0)
         return Followed(tuple(begins), tuple(ends), least, len(stops) if late else None, late)
+
+    def times(self, rows: Sequence[int]) -> Times:
+        """Begin and end of each visit of an order that some times fit: the least end, each visit as early as the one
+        after it allows.
+        """
+        stops = [stop for row in rows if isinstance(stop := self.stop(row), Stop)]
+        ways = [way for way in self.ways(stops) if way is not None]
+        found, times = self.follow(stops, ways), list[tuple[int, int]]()
+        earliest = found.least - ways[-1]  # for the end of the visit at hand
+        for at in reversed(range(len(stops))):
+            end = max(found.ends[at], earliest)
+            begin = found.begins[at] if self.route.longer else end - stops[at].lasts
+            times.append((begin, end))
+            earliest = EARLY if self.route.wait is None else begin - ways[at] - self.route.wait
+        return tuple(reversed(times))
 
 
 class Judge:
@@ -168,6 +204,14 @@ class Judge:
             return f"its {self.spec.per} is unknown"
         stop = "" if self.course is None else self.course.stop(row)
         return stop if isinstance(stop, str) else ""
+
+    def group(self, row: int) -> Any:
+        """The value for which the numbers hold on their own."""
+        return 0 if self._per is None else self._per(row)
+
+    def groups(self) -> Sequence[int | str]:
+        """All groups that can be picked from."""
+        return [0] if self.spec.per is None else self._groups(self.spec.per)
 
     def judge(self, picks: Sequence[Pick], rows: Sequence[int]) -> Judged:
         """What is wrong with picks whose rows can all be in a plan."""
@@ -197,20 +241,16 @@ class Judge:
 
     def _number(self, rows: set[int]) -> Iterator[Violation]:
         least, most = self.spec.at_least, self.spec.at_most
-        per, counts = self._per, dict[Any, int]()
-        if per is None:
-            counts[None] = len(rows)
-        else:
-            counts = dict.fromkeys(self._groups(self.spec.per or "") if least else (), 0)
-            for row in rows:
-                counts[per(row)] = counts.get(per(row), 0) + 1
+        counts: dict[Any, int] = dict.fromkeys(self.groups() if least else (), 0)
+        for row in rows:
+            counts[self.group(row)] = counts.get(self.group(row), 0) + 1
         wrong: list[str] = []
         missed = 0
-        for group, number in sorted(counts.items(), key=lambda item: str(item[0])):
+        for group, number in sorted(counts.items()):
             if least <= number and (most is None or number <= most):
                 continue
             many, bound = (number > least, most) if number > least else (False, least)
-            place = "" if per is None else f" for {self.spec.per} {group}"
+            place = "" if self.spec.per is None else f" for {self.spec.per} {group}"
             rows_ = f"{number} row is" if number == 1 else f"{number or 'no'} rows are"
             wrong.append(f"{rows_} picked{place}, at {'most' if many else 'least'} {bound} {_may(bound, many)}")
             missed += abs(number - (bound or 0))
