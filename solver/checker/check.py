@@ -49,7 +49,8 @@ arrow: Any = _compute
 parquet: Any = _parquet
 
 Value = int | str | None  # truth values are True, False and None; what a type calls nullable may be None
-Function = Callable[[Any], Value]  # of a row number, or of a tuple of values
+Function = Callable[[Any], Value]  # of a row number, of a tuple of values, or of a state of picks
+Leaf = Callable[[Any], Function]  # of a column, and in plans of an aggregate or a quantity of a route
 
 # ---------------------------------------------------------------------------------------------------- 1. files
 
@@ -228,10 +229,10 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 
 def compiled(
     node: Expr,
-    column: Callable[[ex.Column | ex.Each | ex.Tour], Function],
+    leaf: Leaf,
     relations: Mapping[str, Mapping[tuple[Value, ...], Value]],
 ) -> Function:
-    """A function from whatever the functions of `column` take to the value of the expression, None for unknown.
+    """A function from whatever the functions of `leaf` take to the value of the expression, None for unknown.
 
     It raises TableError for a quotient whose denominator is zero. `and` and `or` stop at the first part that decides.
     """
@@ -239,10 +240,10 @@ def compiled(
         constant = node.value
         return lambda _: constant
     if isinstance(node, ex.Column | ex.Each | ex.Tour):
-        return column(node)
+        return leaf(node)
     if not _is_strict(node):
-        return _lenient(node, [compiled(part, column, relations) for part in ex.children(node)], relations)
-    parts = [compiled(part, column, relations) for part in ex.children(node)]
+        return _lenient(node, [compiled(part, leaf, relations) for part in ex.children(node)], relations)
+    parts = [compiled(part, leaf, relations) for part in ex.children(node)]
     combine = _strict(node)
     if len(parts) == 1:
         (only,) = parts
@@ -661,7 +662,7 @@ class Plans:
             look = data.column(table, part.column)
             return lambda state: look(state[choice])
         function = part.function
-        if choices_of(part) == {choice} and not any(isinstance(node, ex.Tour) for node in walk(part)):
+        if choices_of(part) == frozenset({choice}) and not any(isinstance(node, ex.Tour) for node in walk(part)):
             counts, body = data.function(table, part.condition), data.function(table, part.body)
             return lambda state: aggregate(function, [body(row) for row in state[choice] if counts(row) is True])
         counts, body = self.function(part.condition), self.function(part.body)

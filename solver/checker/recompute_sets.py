@@ -52,7 +52,10 @@ def kinds(problem: Problem, data: Data, choice: str, rows: Sequence[int], reads:
         each.update((structure(part), part) for part in walk(expr) if isinstance(part, ex.Each))
     places = {key: at for at, key in enumerate(each)}
     folds = [_Fold(part, data, problem.choices[choice]) for part in each.values()]
-    leaf: Callable[[Any], Function] = lambda part: operator.itemgetter(places[structure(part)])  # noqa: E731
+
+    def leaf(part: Expr) -> Function:
+        return operator.itemgetter(places[structure(part)])
+
     results = [compiled(expr, leaf, data.facts) for expr in reads]
     found: Kinds = {}
     for state, (number, least) in _subsets(judge, rows, folds, work).items():
