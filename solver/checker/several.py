@@ -332,8 +332,8 @@ class _Trip:
             yield from self._late(self.times)
         elif self.fit is not None and self.fit.stuck is not None and not self.wrong:
             at, late = self.fit.stuck, self._length(self.fit.late)
-            what = f"'{names[at]}' cannot begin in time" if at < len(names) else "the end cannot be reached in time"
-            yield "times", f"no times fit: {what}, it is {late} too late or too early", self.fit.late
+            what = f"'{names[at]}'" if at < len(names) else "the end"
+            yield "times", f"no times fit: {what} is missed by {late}", self.fit.late
 
     def _late(self, times: Sequence[tuple[int, int]]) -> Iterator[tuple[str, str, int | None]]:
         """What is wrong with stated times."""
