@@ -16,8 +16,10 @@ from cobench.schemas.manifest import load_manifest
 from cobench.schemas.plan import Plan
 from cobench.schemas.problem import Problem, pose
 from cobench.schemas.task import parse_task
+from cobench.solver.checker import recompute_conflicts as disputed
 from cobench.solver.checker.check import Data, Evaluation, evaluate, open_data
-from cobench.solver.checker.recompute import recompute
+from cobench.solver.checker.opened import Opened
+from cobench.solver.checker.recompute import WORK_LIMIT, Work, recompute
 from cobench.solver.checker.trace import trace
 from cobench.solver.checker.vendor import plan_checker
 from hypothesis import assume, given, settings
@@ -218,6 +220,47 @@ def test_all_plans_are_those_of_brute_force(rows: Any, walk: Any, task: str) -> 
         checked(rows, walk, task)
 
 
+@settings(deadline=None)
+@given(ROWS, WAYS, tasks())
+def test_which_constraints_can_hold_together_is_as_brute_force_says(rows: Any, walk: Any, task: str) -> None:
+    with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(oracle_sets, "HORIZON", range(-10, 90))
+        folder = Path(name)
+        write(folder, [(chr(ord("a") + at), *row) for at, row in enumerate(rows)], walk)
+        try:
+            problem, data = posed(folder, task.replace(task.splitlines()[-1], "minimize: one.price"))
+        except (InputErrors, TaskError):
+            assume(False)
+            return
+        ask = disputed._Questions(problem, data, {}, Work(WORK_LIMIT))
+        names = [item.name for item in problem.constraints]
+        for some in (names, names[:1], names[1:]):
+            possible = truth(task.replace(task.splitlines()[-1], "minimize: one.price"), folder, constraints=some).count
+            assert ask.exists(ask.mask(some)) == (possible > 0)
+
+
+def test_an_aggregate_that_reads_another_choice_is_evaluated_and_not_recomputed(folder: Path) -> None:
+    choose = ["one: items", "bag: {any_of: items, at_least: 1}"]
+    problem, data = posed(folder, task_on(choose, ["all(x.price >= one.price for x in bag)"], "minimize: one.price"))
+    plan = {"one": "Ben", "bag": [{"id": "Cyd"}, {"id": "Dan"}]}
+    assert evaluate(problem, data, Plan.model_validate({"picks": plan})).feasible
+    plan["bag"] = [{"id": "Ann"}]
+    assert said(evaluate(problem, data, Plan.model_validate({"picks": plan}))) == [
+        ("c0", "all(x.price >= one.price for x in bag) fails", None, "")
+    ]
+    assert recompute(problem, data) is None
+
+
+def test_tables_kept_open_know_the_conditions_of_each_task(folder: Path) -> None:
+    opened = Opened()
+    for limit in (15, 25, 15):
+        choose = [f"bag: {{any_of: items, where: price <= {limit}}}"]
+        problem, _ = posed(folder, task_on(choose, [], "maximize: count(x for x in bag)"))
+        found = recompute(problem, opened(folder, problem))
+        assert found is not None
+        assert found.values[0][0] == limit // 10
+
+
 # ---------------------------------------------------------------------------------------------------- clause by clause
 
 CLOCK = MANIFEST.replace(
@@ -239,6 +282,7 @@ DAY = [
     ),
 ]
 MONEY = ["sum(m.price for m in meals) <= 45", 'tour.ends <= "11:00" or any(m.kind == "thai" for m in meals)']
+NO_WAY = "there is no way from"
 GOOD = [{"id": "Ann", "start": "09:10", "end": "09:40"}, {"id": "Ben", "start": "10:00", "end": "10:45"}]
 
 
@@ -304,7 +348,7 @@ def test_a_good_day(folder: Path) -> None:
             ("tour.wait", "'Ben' is reached at 09:10 and begins at 10:00, a wait of 50 min", 30, "min"),
         ]),
         (["Ann", "Cyd"], [
-            ("tour.travel", "there is no way from 'Ann' (A) to 'Cyd' (C); there is no way from 'Cyd' (C) to the end (H)", None, ""),
+            ("tour.travel", f"{NO_WAY} 'Ann' (A) to 'Cyd' (C); {NO_WAY} 'Cyd' (C) to the end (H)", None, ""),
         ]),
         (moved(1, None, None), [("tour.times", "only 1 of 2 visits have a time", None, "")]),
         (moved(1, "25:00", None), [("tour.times", "'25:00' for 'Ben' is not a time of day", None, "")]),
