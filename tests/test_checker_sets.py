@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from cobench.schemas.certificate import Grade
-from cobench.schemas.errors import InputErrors, TaskError
+from cobench.schemas.errors import InputErrors, TableError, TaskError
 from cobench.schemas.manifest import load_manifest
 from cobench.schemas.plan import Plan
 from cobench.schemas.problem import Problem, pose
@@ -491,3 +491,27 @@ def test_what_is_carried_along_judges_routes(folder: Path, monkeypatch: pytest.M
         theirs = module.evaluate(module.PROBLEM, its, module.Plan(picks))
         assert (theirs.value, theirs.unknown) == (ours.value, ours.unknown)
         assert [module.asdict(item) for item in theirs.violations] == [item.model_dump() for item in ours.violations]
+
+
+def test_rows_that_lead_from_a_place_to_another_and_lengths_below_nothing(tmp_path: Path) -> None:
+    rows = [("Ann", 1, 0, 1, None, "A", 0, 100, 5), ("Bad", 1, 0, 1, None, "B", 0, 100, -5)]
+    write(tmp_path, rows, {("A", "H"): -1, ("H", "A"): 3})
+    choose = "tour: {route: items, at: {from: place, to: name}, lasts: minutes, travel: walk, end: {at: %s}}"
+    problem, data = posed(tmp_path, task_on([choose % "Ann"], ["tour.travel <= 5"], "maximize: count(x for x in tour)"))
+    assert judged((problem, data), ["Ann"]).value == 1
+    assert judged((problem, data), ["Bad"]).unknown == (
+        "tour: 'Bad' is no offer of 'items' for a plan: it lasts -5, less than no time",
+    )
+    assert judged((problem, data), []).feasible
+    choose = choose.replace("{from: place, to: name}", "place")
+    with pytest.raises(TableError, match="the way from 'A' to 'H' takes less than no time"):
+        judged(posed(tmp_path, task_on([choose % "H"], [], "maximize: count(x for x in tour)")), ["Ann"])
+
+
+def test_a_sum_that_is_unknown_for_good_is_recomputed(folder: Path) -> None:
+    choose = ["bag: {any_of: items}"]
+    conditions = ["known(sum(x.stars for x in bag))", "not known(max(x.stars for x in bag if x.stars >= 4))"]
+    problem, data = posed(folder, task_on(choose, conditions, "maximize: count(x for x in bag)"))
+    found = recompute(problem, data)
+    assert found is not None
+    assert found.values == ((3, 1), (2, 3), (1, 3), (0, 1))
