@@ -298,14 +298,14 @@ class _Reader:
         if node.keywords:
             self.refuse(node, "arguments have no names here")
         if len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
-            return self._aggregate(node.func.id, node.args[0], depth)
+            return self._aggregate(node, node.func.id, node.args[0], depth)
         arguments = tuple(self.read(argument, depth) for argument in node.args)
         return Syntax("call", (node.func.id, *arguments), self.span(node))
 
-    def _aggregate(self, function: str, node: ast.GeneratorExp, depth: int) -> Syntax:
+    def _aggregate(self, call: ast.Call, function: str, node: ast.GeneratorExp, depth: int) -> Syntax:
         loop = node.generators[0]
         simple = len(node.generators) == 1 and len(loop.ifs) <= 1 and not loop.is_async
         if not (simple and isinstance(loop.target, ast.Name) and isinstance(loop.iter, ast.Name)):
             self.refuse(node, "an aggregate is written f(x.column for x in choice if condition)")
         parts = (self.read(part, depth) for part in (node.elt, *loop.ifs))
-        return Syntax("each", (function, loop.target.id, loop.iter.id, *parts), self.span(node))
+        return Syntax("each", (function, loop.target.id, loop.iter.id, *parts), self.span(call))

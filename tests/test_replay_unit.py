@@ -153,6 +153,8 @@ ATOMS = [
     "e.electric",
     "ceil(d.price / d.size) > 10",
     "known(e.electric) and c.car < d.car < e.car + 3",
+    "c.price + d.price + e.price <= 15 or not c.size + d.size > e.size",
+    "not (c.price + d.price >= 9 and e.electric)",
 ]
 GOALS = [
     "minimize: c.price + d.price + e.price",

@@ -16,8 +16,9 @@ import operator
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import compress
 from pathlib import Path
 from typing import Any
@@ -31,14 +32,15 @@ from pyarrow import (
 from ...schemas import expression as ex
 from ...schemas.canonical import wide
 from ...schemas.errors import TableError, Where
-from ...schemas.expression import Expr, split_and, walk
+from ...schemas.expression import Expr, choices_of, split_and, walk
 from ...schemas.offer_id import IdTemplate, id_text, is_id_text
-from ...schemas.plan import Plan
+from ...schemas.plan import Pick, Plan
 from ...schemas.problem import Problem, structure
 from ...schemas.syntax import ExpressionText, Span
 from ...schemas.units import WEEKDAYS, Type, day_of_month, format_value, parse_date, weekday_index
 from ...schemas.verdict import Violation
 from ...schemas.world import Derived, Referenced, Stored, Table
+from .several import Judge, aggregate
 
 # Arrow's functions by name: `pyarrow.compute` wraps all of them when it is imported, which takes longer than to check a
 # small task; `pyarrow.parquet` imports file systems. Importing pandas takes longer, too; Arrow does before it makes
@@ -47,7 +49,8 @@ arrow: Any = _compute
 parquet: Any = _parquet
 
 Value = int | str | None  # truth values are True, False and None; what a type calls nullable may be None
-Function = Callable[[Any], Value]  # of a row number, or of a tuple of values
+Function = Callable[[Any], Value]  # of a row number, of a tuple of values, or of a state of picks
+Leaf = Callable[[Any], Function]  # of a column, and in plans of an aggregate or a quantity of a route
 
 # ---------------------------------------------------------------------------------------------------- 1. files
 
@@ -225,20 +228,22 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def compiled(
-    node: Expr, column: Callable[[ex.Column], Function], relations: Mapping[str, Mapping[tuple[Value, ...], Value]]
+    node: Expr,
+    leaf: Leaf,
+    relations: Mapping[str, Mapping[tuple[Value, ...], Value]],
 ) -> Function:
-    """A function from whatever the functions of `column` take to the value of the expression, None for unknown.
+    """A function from whatever the functions of `leaf` take to the value of the expression, None for unknown.
 
     It raises TableError for a quotient whose denominator is zero. `and` and `or` stop at the first part that decides.
     """
     if isinstance(node, ex.Literal):
         constant = node.value
         return lambda _: constant
-    if isinstance(node, ex.Column):
-        return column(node)
+    if isinstance(node, ex.Column | ex.Each | ex.Tour):
+        return leaf(node)
     if not _is_strict(node):
-        return _lenient(node, [compiled(part, column, relations) for part in ex.children(node)], relations)
-    parts = [compiled(part, column, relations) for part in ex.children(node)]
+        return _lenient(node, [compiled(part, leaf, relations) for part in ex.children(node)], relations)
+    parts = [compiled(part, leaf, relations) for part in ex.children(node)]
     combine = _strict(node)
     if len(parts) == 1:
         (only,) = parts
@@ -322,6 +327,7 @@ class Data:
         self.digests = {tables[name].base: file.digest for name, file in files.items()}
         self.relation_digests = {name: file.digest for name, file in relations.items()}
         self.facts: dict[str, Mapping[tuple[Value, ...], Value]] = {}
+        self.plans: Plans | None = None  # of the problem whose plans were evaluated last
         self._tables, self._files = tables, files
         self._columns: dict[tuple[str, str], Function] = {}
         self._offered: dict[str, Sequence[int]] = {}
@@ -592,49 +598,157 @@ class Evaluation:
 
 
 def evaluate(problem: Problem, data: Data, plan: Plan) -> Evaluation:
-    """The plan's value and violations; TableError when a feasible plan has no value, or on division by zero."""
-    rows: dict[str, int] = {}
-    unknown = [f"'{name}' is no choice of this task" for name in plan.picks if name not in problem.choices]
-    for choice, table in problem.choices.items():
-        picks = plan.picks.get(choice, ())
-        if len(picks) != 1:
-            unknown.append(f"{choice}: {len(picks) or 'no'} offers are picked, one is needed")
-        elif picks[0].start is not None:
-            unknown.append(f"{choice}: '{picks[0].id}' has a start time, which this task does not ask for")
-        else:
-            row = data.find(table, picks[0].id)
-            if row is None:
-                reason = _why_no_offer(data, problem.world.tables[table], data.parse(table, picks[0].id))
-                unknown.append(
-                    f"{choice}: '{picks[0].id}' is no offer of '{problem.world.tables[table].base}': {reason}"
+    """The plan's value and violations; TableError when a feasible plan has no value, or on division by zero.
+
+    Numbers and routes come first, as violations of `choice.clause`; each clause is judged on its own, with the times
+    that the plan states. What a plan says twice counts once in aggregates. Takes time linear in the picks for each
+    constraint; the expressions of a problem are compiled once.
+    """
+    return plans_of(problem, data).evaluate(plan)
+
+
+def plans_of(problem: Problem, data: Data) -> Plans:
+    """The problem's expressions over plans, compiled once as long as no other problem comes between."""
+    if data.plans is None or data.plans.problem is not problem:
+        data.plans = Plans(problem, data)
+    return data.plans
+
+
+State = dict[Any, Any]  # by choice its row, or its rows; by choice and quantity of a route its value
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a plan picks, without the choices that something is `unknown` about, and what is wrong with it as such."""
+
+    state: State
+    violations: list[Violation]
+    unknown: list[str]
+
+
+class Plans:
+    """One problem's constraints and objective as functions of what is picked."""
+
+    def __init__(self, problem: Problem, data: Data) -> None:
+        self.problem, self.data = problem, data
+        self.judges = {name: self._judge(name) for name in problem.sets}
+        self._functions: dict[int, Function] = {}  # by the identity of nodes of the problem, which lives as long
+        self._constraints = [(item, list(split_and(item.condition))) for item in problem.constraints]
+
+    def _judge(self, choice: str) -> Judge:
+        data, table = self.data, self.problem.choices[choice]
+
+        @cache
+        def groups(column: str) -> Sequence[int | str]:
+            look, judge = data.column(table, column), self.judges[choice]
+            values = {look(row) for row in data.offered(table) if not judge.unfit(row)}
+            return [value for value in values if value is not None]
+
+        return Judge(choice, self.problem.sets[choice], lambda node: data.function(table, node), groups, data.facts)
+
+    def function(self, node: Expr) -> Function:
+        """An expression of the problem as a function of a state."""
+        if id(node) not in self._functions:
+            self._functions[id(node)] = compiled(node, self.leaf, self.data.facts)
+        return self._functions[id(node)]
+
+    def leaf(self, part: ex.Column | ex.Each | ex.Tour) -> Function:
+        """What an expression reads of a plan, as a function of a state."""
+        choice, data = part.choice, self.data
+        table = self.problem.choices[choice]
+        if isinstance(part, ex.Tour):
+            return operator.itemgetter((choice, part.quantity))
+        if isinstance(part, ex.Column):
+            look = data.column(table, part.column)
+            return lambda state: look(state[choice])
+        function = part.function
+        if choices_of(part) == frozenset({choice}) and not any(isinstance(node, ex.Tour) for node in walk(part)):
+            counts, body = data.function(table, part.condition), data.function(table, part.body)
+            return lambda state: aggregate(function, [body(row) for row in state[choice] if counts(row) is True])
+        counts, body = self.function(part.condition), self.function(part.body)
+
+        def mixed(state: State) -> Value:
+            each = [
+                {**state, choice: row} for row in state[choice]
+            ]  # inside, the name of the choice is the row at hand
+            return aggregate(function, [body(one) for one in each if counts(one) is True])
+
+        return mixed
+
+    def read(self, plan: Plan) -> Read:
+        """What the plan picks."""
+        state, violations = State(), list[Violation]()
+        unknown = [f"'{name}' is no choice of this task" for name in plan.picks if name not in self.problem.choices]
+        for choice in self.problem.choices:
+            picks, judge = plan.picks.get(choice, ()), self.judges.get(choice)
+            faults, rows = self._wrong_picks(choice, picks, judge), list[int]()
+            for pick in () if faults else picks:
+                row = self._find(choice, pick.id)
+                if isinstance(row, str):
+                    faults.append(f"{choice}: '{pick.id}' is {row}")
+                else:
+                    rows.append(row)
+            unknown += dict.fromkeys(faults)
+            if faults:
+                continue
+            if judge is None:
+                state[choice] = rows[0]
+                continue
+            judged = judge.judge(picks, rows)
+            state[choice] = list(dict.fromkeys(rows))
+            state.update({(choice, name): value for name, value in judged.tour.items()})
+            violations += judged.violations
+        return Read(state, violations, unknown)
+
+    def evaluate(self, plan: Plan) -> Evaluation:
+        """The plan's value and violations."""
+        found = self.read(plan)
+        if found.unknown:
+            return Evaluation(None, (), tuple(found.unknown))
+        return self._evaluated(found.state, found.violations)
+
+    def _wrong_picks(self, choice: str, picks: Sequence[Pick], judge: Judge | None) -> list[str]:
+        """What is wrong with the picks of a choice before they are looked up."""
+        if judge is None and len(picks) != 1:
+            return [f"{choice}: {len(picks) or 'no'} offers are picked, one is needed"]
+        if judge is not None and judge.course is not None:
+            return []
+        timed = [(pick.id, "a start time" if pick.start is not None else "an end time") for pick in picks
+                 if pick.start is not None or pick.end is not None]  # fmt: skip
+        return [f"{choice}: '{name}' has {what}, which this task does not ask for" for name, what in timed]
+
+    def _find(self, choice: str, offer: str) -> int | str:
+        """The row of an offer; or in words why it is none."""
+        data, table = self.data, self.problem.choices[choice]
+        judge, facts = self.judges.get(choice), self.problem.world.tables[table]
+        row = data.find(table, offer)
+        if row is None:
+            return f"no offer of '{facts.base}': {_why_no_offer(data, facts, data.parse(table, offer))}"
+        reason = "" if judge is None else judge.unfit(row)
+        return f"no offer of '{facts.base}' for a plan: {reason}" if reason else row
+
+    def _evaluated(self, state: State, violations: list[Violation]) -> Evaluation:
+        """The evaluation of what is picked, with what is wrong with it as such."""
+
+        def value(node: Expr) -> Value:
+            return self.function(node)(state)
+
+        for constraint, atoms in self._constraints:
+            failing = [atom for atom in atoms if value(atom) is not True]
+            if failing:
+                detail = "; ".join(_explained(atom, constraint.text, value) for atom in failing)
+                amount = _missed_by(failing[0], value) if len(failing) == 1 else None
+                kind = next(ex.children(failing[0])).type if amount is not None else Type("number")
+                missed = None if amount is None else wide(amount)
+                violations.append(
+                    Violation(
+                        constraint=constraint.name, detail=detail, amount=missed, unit=kind.unit, scale=kind.scale
+                    )
                 )
-            else:
-                rows[choice] = row
-    if unknown:
-        return Evaluation(None, (), tuple(unknown))
-
-    def column(part: ex.Column) -> Function:
-        look, row = data.column(problem.choices[part.choice], part.column), rows[part.choice]
-        return lambda _: look(row)
-
-    def value(node: Expr) -> Value:
-        return compiled(node, column, data.facts)(None)
-
-    violations: list[Violation] = []
-    for constraint in problem.constraints:
-        failing = [atom for atom in split_and(constraint.condition) if value(atom) is not True]
-        if failing:
-            detail = "; ".join(_explained(atom, constraint.text, value) for atom in failing)
-            amount = _missed_by(failing[0], value) if len(failing) == 1 else None
-            kind = next(ex.children(failing[0])).type if amount is not None else Type("number")
-            missed = None if amount is None else wide(amount)
-            violations.append(
-                Violation(constraint=constraint.name, detail=detail, amount=missed, unit=kind.unit, scale=kind.scale)
-            )
-    result = value(problem.objective.expr)
-    if result is None and not violations:
-        raise TableError("the objective of a feasible plan is unknown")
-    return Evaluation(None if result is None else int(result), tuple(violations), ())
+        result = value(self.problem.objective.expr)
+        if result is None and not violations:
+            raise TableError("the objective of a feasible plan is unknown")
+        return Evaluation(None if result is None else int(result), tuple(violations), ())
 
 
 def _missed_by(atom: Expr, value: Callable[[Expr], Value]) -> int | None:
@@ -659,8 +773,8 @@ def _explained(atom: Expr, text: ExpressionText, value: Callable[[Expr], Value])
         return f"{shown}, {word} by {format_value(amount, atom.left.type)}"
     weekdays = {structure(part.arg) for part in walk(atom) if isinstance(part, ex.Weekday)}
     facts: dict[str, str] = {}
-    for part in walk(atom):
-        if isinstance(part, ex.Column):
+    for part in walk_plan(atom):
+        if isinstance(part, ex.Column | ex.Tour) or (isinstance(part, ex.Each) and part is not atom):
             found = value(part)
             facts[_quoted(part, text)] = format_value(found, part.type)
             if structure(part) in weekdays and found is not None:
@@ -668,6 +782,13 @@ def _explained(atom: Expr, text: ExpressionText, value: Callable[[Expr], Value])
     outcome = "is unknown" if value(atom) is None else "fails"
     listed = ", ".join(f"{name} is {shown}" for name, shown in facts.items())
     return f"{_quoted(atom, text)} {outcome}" + (f": {listed}" if listed else "")
+
+
+def walk_plan(node: Expr) -> Iterator[Expr]:
+    """The node and what is below it, but not what is about each row of a set."""
+    yield node
+    for part in () if isinstance(node, ex.Each) else ex.children(node):
+        yield from walk_plan(part)
 
 
 def _quoted(node: Expr, text: ExpressionText) -> str:

@@ -28,7 +28,7 @@ class Opened:
         world = problem.world
         needed = _Needed(
             folder,
-            {name: world.tables[name] for name in problem.tables()},
+            {name: world.tables[name] for name in {*problem.tables(), *problem.choices.values()}},
             {name: world.relations[name] for name in problem.relations()},
         )
         for number, (known, data) in enumerate(self._open):

@@ -15,9 +15,10 @@ from typing import Any
 from ...schemas import expression as ex
 from ...schemas.errors import TableError
 from ...schemas.expression import Expr, choices_of, split_and, walk
-from ...schemas.plan import Plan
+from ...schemas.plan import Pick, Plan
 from ...schemas.problem import Problem, structure
 from .check import Data, Function, Value, compiled
+from .recompute_sets import kinds, several_rows, timed_picks
 
 WORK_LIMIT = 20_000_000
 
@@ -55,7 +56,8 @@ class Work:
 
 
 _Slots = dict[Any, tuple[int, Expr]]  # by the structure of an expression: where its value stands in a state, and itself
-Weight = tuple[int, tuple[str, ...]]  # number of partial plans, and the least ids among them
+Chosen = tuple[Any, ...]  # of each choice in file order the id, or the places of several rows
+Weight = tuple[int, Chosen]  # number of partial plans, and the least among them
 States = dict[tuple[Value, ...], Weight]
 
 
@@ -87,21 +89,19 @@ def recompute(
         return Feasible((), None)
     joint = [atom for atom in atoms if len(choices_of(atom)) > 1]
     blocks: dict[str, Block] = {}
-    for choice, table in problem.choices.items():
-        rows = picked_rows(data, table, (within or {}).get(choice))
-        own = [atom for atom in atoms if choices_of(atom) == frozenset({choice})]
-        for atom in sorted(own, key=lambda atom: len(data.bases(table, atom))):  # those of one column are looked up
-            rows = data.satisfying(table, atom, rows)
-        slots = slots_of([*joint, objective], frozenset({choice}))
-        reads = [data.values(table, part, rows) for _, part in slots.values()]
-        states: States = {}
-        for state, id_ in zip(row_by_row(reads, rows), data.ids(table, rows), strict=True):
-            ids = (id_,)
-            number, least = states.get(state, (0, ids))
-            states[state] = number + 1, min(ids, least)
-        blocks[choice] = Block(frozenset({choice}), slots, states)
+    work, listed = Work(work_limit), dict[str, list[int]]()  # of each choice of several rows, by place
     try:
-        whole = joined(blocks, joint, objective, data, Work(work_limit))
+        for choice, table in problem.choices.items():
+            only = frozenset({choice})
+            rows = picked_rows(data, table, (within or {}).get(choice))
+            own, slots = [atom for atom in atoms if choices_of(atom) == only], slots_of([*joint, objective], only)
+            if choice in problem.sets:
+                rows = listed[choice] = several_rows(problem, data, choice, rows)
+                states = _sets(problem, data, choice, rows, own, slots, work)
+            else:
+                states = _rows(data, table, rows, own, slots)
+            blocks[choice] = Block(only, slots, states)
+        whole = joined(blocks, joint, objective, data, work)
     except WorkLimitError:
         return None
     value = of_state(lifted(objective, whole.choices, whole.slots, 0), data)
@@ -112,8 +112,46 @@ def recompute(
             raise TableError("the objective of a feasible plan is unknown")
         found[int(result)] = weight  # the objective is all that the last states tell apart
     values = sorted(found, reverse=problem.objective.maximize)
-    plan = Plan.of(dict(zip(problem.choices, found[values[0]][1], strict=True))) if values else None
+    plan = _plan(problem, data, listed, found[values[0]][1]) if values else None
     return Feasible(tuple((value, found[value][0]) for value in values), plan)
+
+
+def _rows(data: Data, table: str, rows: Sequence[int], own: list[Expr], slots: _Slots) -> States:
+    """The rows that satisfy the conditions `own`, by what the rest of the task reads of them."""
+    for atom in sorted(own, key=lambda atom: len(data.bases(table, atom))):  # those of one column are looked up
+        rows = data.satisfying(table, atom, rows)
+    reads = [data.values(table, part, rows) for _, part in slots.values()]
+    states: States = {}
+    for state, id_ in zip(row_by_row(reads, rows), data.ids(table, rows), strict=True):
+        ids = (id_,)
+        number, least = states.get(state, (0, ids))
+        states[state] = number + 1, min(ids, least)
+    return states
+
+
+def _sets(
+    problem: Problem, data: Data, choice: str, rows: Sequence[int], own: list[Expr], slots: _Slots, work: Work
+) -> States:
+    """The picks of several rows that satisfy the conditions `own`, by what the rest of the task reads of them."""
+    reads, states = [*own, *(part for _, part in slots.values())], States()
+    for values, (number, order) in kinds(problem, data, choice, rows, reads, work).items():
+        if all(value is True for value in values[: len(own)]):
+            state = values[len(own) :]
+            before, least = states.get(state, (0, (order,)))
+            states[state] = before + number, min((order,), least)
+    return states
+
+
+def _plan(problem: Problem, data: Data, listed: Mapping[str, Sequence[int]], chosen: Chosen) -> Plan:
+    """The plan that picks by id, or several rows by their places, with the times of routes."""
+    picks: dict[str, tuple[Pick, ...]] = {}
+    for (choice, table), what in zip(problem.choices.items(), chosen, strict=True):
+        if isinstance(what, str):
+            picks[choice] = (Pick(id=what),)
+        else:
+            rows = [listed[choice][at] for at in what]
+            picks[choice] = timed_picks(problem, data, choice, data.ids(table, rows), rows)
+    return Plan(picks=picks)
 
 
 def picked_rows(data: Data, table: str, ids: Collection[str] | None) -> Sequence[int]:
@@ -153,6 +191,8 @@ def lifted(node: Expr, choices: frozenset[str], slots: _Slots, offset: int) -> E
         return ex.Column("", str(offset + place), node.type, node.span)
     if not reads & choices:
         return node
+    if isinstance(node, ex.Each):
+        raise WorkLimitError("an aggregate over one choice reads another, which is not done here")
     if isinstance(node, ex.Count) and len(node.args) > 1:
         node = ex.Sum(tuple(ex.Count((arg,), node.type, node.span) for arg in node.args), node.type, node.span)
     if isinstance(node, ex.Sum | ex.And | ex.Or | ex.Extreme):

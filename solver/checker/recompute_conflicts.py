@@ -33,6 +33,7 @@ from .recompute import (
     row_by_row,
     slots_of,
 )
+from .recompute_sets import kinds, several_rows
 
 MAX_NAMES = 16  # of a task whose conflicts are compared with all sets of names
 
@@ -62,15 +63,19 @@ class _Questions:
         for choice, table in problem.choices.items():
             only, rows = frozenset({choice}), picked_rows(data, table, within.get(choice))
             own, slots = [(bit, atom) for bit, atom in atoms if choices_of(atom) == only], slots_of(readers, only)
-            truths = row_by_row([data.values(table, atom, rows) for _, atom in own], rows)
-            states = row_by_row([data.values(table, part, rows) for _, part in slots.values()], rows)
+            reads = [*(atom for _, atom in own), *(part for _, part in slots.values())]
+            if choice in problem.sets:
+                rows = several_rows(problem, data, choice, rows)
+                found: Iterable[tuple[Value, ...]] = kinds(problem, data, choice, rows, reads, work)
+            else:
+                found = row_by_row([data.values(table, part, rows) for part in reads], rows)
             groups: dict[tuple[Value, ...], States] = {}
-            for truth, state in zip(truths, states, strict=True):
-                groups.setdefault(truth, {})[state] = SOME
+            for values in found:
+                groups.setdefault(values[: len(own)], {})[values[len(own) :]] = SOME
             self._blocks[choice] = []
-            for truth, found in groups.items():
+            for truth, states in groups.items():
                 unmet = {bit for (bit, _), value in zip(own, truth, strict=True) if value is not True}
-                self._blocks[choice].append((self.everything - sum(unmet), leaned(Block(only, slots, found), readers)))
+                self._blocks[choice].append((self.everything - sum(unmet), leaned(Block(only, slots, states), readers)))
 
     def mask(self, names: Iterable[str]) -> int:
         """The set of these constraints."""
@@ -211,5 +216,6 @@ def plan_faults(found: Evaluation, plan: Plan, within: Within, given_up: Collect
         *found.unknown,
         *(f"{item.constraint}: {item.detail}" for item in found.violations if item.constraint not in given_up),
     ]
-    outside = [] if found.unknown else [name for name, ids in within.items() if plan.picks[name][0].id not in ids]
+    picked = {name: {pick.id for pick in plan.picks.get(name, ())} for name in within}
+    outside = [] if found.unknown else [name for name, ids in within.items() if picked[name] - set(ids)]
     return faults + [f"the pick for {name} is not within the scope" for name in outside]

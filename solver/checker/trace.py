@@ -5,17 +5,18 @@ Beside the checker, and like it from the task and the Parquet files alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from ...schemas import expression as ex
 from ...schemas.canonical import narrow
-from ...schemas.expression import Expr, choices_of, split_and, walk
+from ...schemas.expression import Expr, choices_of, split_and
 from ...schemas.plan import Plan
 from ...schemas.problem import Constraint, Problem, structure
 from ...schemas.syntax import ExpressionText
 from ...schemas.units import COUNT, WEEKDAYS, Type, format_value, weekday_index
-from .check import Data, Evaluation, Function, Value, compiled, evaluate
+from ...schemas.verdict import Violation
+from .check import Data, Evaluation, Value, plans_of, walk_plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,30 +64,35 @@ class Trace:
 
 
 def trace(problem: Problem, data: Data, plan: Plan) -> Trace:
-    """The plan's trace; TableError for division by zero. A pick that is no offer leaves its constraints open."""
-    rows: dict[str, int] = {}
-    for choice, table in problem.choices.items():
-        picks = plan.picks.get(choice, ())
-        row = data.find(table, picks[0].id) if len(picks) == 1 else None
-        if row is not None:
-            rows[choice] = row
-    found = evaluate(problem, data, plan)
+    """The plan's trace; TableError for division by zero. A pick that is no offer leaves its constraints open.
 
-    def column(part: ex.Column) -> Function:
-        look, row = data.column(problem.choices[part.choice], part.column), rows[part.choice]
-        return lambda _: look(row)
+    What numbers and routes ask for comes after the constraints, as far as the plan breaks it.
+    """
+    plans = plans_of(problem, data)
+    state, found = plans.read(plan).state, plans.evaluate(plan)
 
     def value(node: Expr) -> Value:
-        return compiled(node, column, data.facts)(None)
+        return plans.function(node)(state)
 
-    traced = tuple(_traced(item, found, rows, value) for item in problem.constraints)
-    return Trace(found.value, replace(problem.objective.type, nullable=False), found.unknown, traced)
+    known = state.keys() & problem.choices.keys()
+    traced = [_traced(item, found, known, value) for item in problem.constraints]
+    names = {item.name for item in problem.constraints}
+    traced += [_clause(item) for item in found.violations if item.constraint not in names]
+    return Trace(found.value, replace(problem.objective.type, nullable=False), found.unknown, tuple(traced))
 
 
-def _traced(constraint: Constraint, found: Evaluation, rows: dict[str, int], value: Callable[[Expr], Value]) -> Traced:
+def _clause(broken: Violation) -> Traced:
+    """What is wrong with the picks of a choice as such."""
+    slack = None if broken.amount is None else -narrow(broken.amount)
+    unit = Type("number", broken.unit, broken.scale)
+    return Traced(broken.constraint, "", False, broken.detail, slack, unit, ())
+
+
+def _traced(
+    constraint: Constraint, found: Evaluation, known: Collection[str], value: Callable[[Expr], Value]
+) -> Traced:
     node, text = constraint.condition, constraint.text
-    known = choices_of(node) <= rows.keys()
-    holds = all(value(atom) is True for atom in split_and(node)) if known else None
+    holds = all(value(atom) is True for atom in split_and(node)) if choices_of(node) <= set(known) else None
     detail, slack, unit = "", None, COUNT
     broken = next((item for item in found.violations if item.constraint == constraint.name), None)
     if broken is not None:
@@ -95,7 +101,7 @@ def _traced(constraint: Constraint, found: Evaluation, rows: dict[str, int], val
             slack, unit = -narrow(broken.amount), Type("number", broken.unit, broken.scale)
     elif holds and isinstance(node, ex.Compare):
         slack, unit = _slack(node, value), replace(node.left.type, nullable=False)
-    facts = {fact.text: fact for part in walk(node) for fact in _facts(part, node, text, rows, value)}
+    facts = {fact.text: fact for part in walk_plan(node) for fact in _facts(part, node, text, known, value)}
     return Traced(constraint.name, text.text, holds, detail, slack, unit, tuple(facts.values()))
 
 
@@ -109,17 +115,19 @@ def _slack(node: ex.Compare, value: Callable[[Expr], Value]) -> int | None:
 
 
 def _facts(
-    part: Expr, whole: Expr, text: ExpressionText, rows: dict[str, int], value: Callable[[Expr], Value]
+    part: Expr, whole: Expr, text: ExpressionText, known: Collection[str], value: Callable[[Expr], Value]
 ) -> list[Fact]:
     """The value of a part that is worth telling: a sum that is compared, a fact looked up, a column."""
-    compared = [node for node in walk(whole) if isinstance(node, ex.Compare)]
+    compared = [node for node in walk_plan(whole) if isinstance(node, ex.Compare)]
     sums = [side for node in compared for side in (node.left, node.right) if side.type.kind == "number"]
-    telling = isinstance(part, ex.Column | ex.Relation) or (part in sums and not isinstance(part, ex.Literal))
-    if not telling or not choices_of(part) <= rows.keys():
+    telling = isinstance(part, ex.Column | ex.Relation | ex.Each | ex.Tour) or (
+        part in sums and not isinstance(part, ex.Literal)
+    )
+    if not telling or not choices_of(part) <= set(known):
         return []
     found = value(part)
     shown = format_value(found, part.type)
-    weekdays = {structure(node.arg) for node in walk(whole) if isinstance(node, ex.Weekday)}
+    weekdays = {structure(node.arg) for node in walk_plan(whole) if isinstance(node, ex.Weekday)}
     if found is not None and structure(part) in weekdays:
         shown += f" ({WEEKDAYS[weekday_index(int(found))]})"
     return [Fact(text.text[part.span.start : part.span.end], shown)]

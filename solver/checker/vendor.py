@@ -29,14 +29,17 @@ SOURCES: dict[str, tuple[str, ...]] = {
     "schemas/canonical.py": ("_EXACT", "wide"),
     "schemas/world.py": ("Stored", "Derived", "Referenced", "TableField", "Table", "RelationTable", "World"),
     "schemas/problem.py": ("Constraint", "Objective", "Expected", "Problem", "structure"),
+    "schemas/several.py": ("Route", "Several"),
+    "solver/checker/several.py": (),
     "solver/checker/check.py": (),
 }
 
 _HEAD = '''"""Checks plans for the task {task}: python {name} DATA_FOLDER PLAN.json
 
-DATA_FOLDER holds the Parquet files of the dataset, PLAN.json says {{"picks": {{"choice": "offer id"}}}}. Prints as JSON
-the plan's value, what it violates and by how much, and picks that are no offers; exit code 0 for a feasible plan, 1 for
-any other, 2 when the tables are not those that the task was certified on. Needs Python 3.11 and pyarrow, nothing else.
+DATA_FOLDER holds the Parquet files of the dataset, PLAN.json says {{"picks": {{"choice": "offer id"}}}}: a list of ids
+for a set, in their order for a route, where {{"id": "offer id", "start": "09:30", "end": "10:00"}} says when. Prints
+as JSON the plan's value, what it violates and by how much, and picks that are no offers; exit code 0 for a feasible
+plan, 1 for any other, 2 when the tables are not those that the task was certified on. Needs Python 3.11 and pyarrow.
 Written by cobench {version} (Apache-2.0) from its own checker; no solver takes part.
 """
 '''
@@ -47,7 +50,8 @@ class Pick:
     """One chosen offer."""
 
     id: str
-    start: int | None = None
+    start: int | str | None = None
+    end: int | str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,12 @@ class Violation:
 '''
 
 _MAIN = '''
+def _pick(item):
+    """One pick, written in full or as its id alone."""
+    full = item if isinstance(item, dict) else {"id": item}
+    return Pick(unicodedata.normalize("NFC", str(full["id"])), full.get("start"), full.get("end"))
+
+
 def main() -> int:
     """Checks one plan."""
     if len(sys.argv) != 3:
@@ -76,7 +86,8 @@ def main() -> int:
         return 2
     try:
         written = json.loads(Path(sys.argv[2]).read_text(encoding="utf-8"))
-        named = {str(name): unicodedata.normalize("NFC", str(offer)) for name, offer in written["picks"].items()}
+        plan = Plan({str(name): tuple(_pick(item) for item in (picks if isinstance(picks, list) else [picks]))
+                     for name, picks in written["picks"].items()})
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as fault:
         print(f"not a plan: {fault!r}", file=sys.stderr)
         return 2
@@ -85,7 +96,7 @@ def main() -> int:
         if (data.digests, data.relation_digests) != DIGESTS:
             print("these are not the tables that the task was certified on", file=sys.stderr)
             return 2
-        found = evaluate(PROBLEM, data, Plan({name: (Pick(offer),) for name, offer in named.items()}))
+        found = evaluate(PROBLEM, data, plan)
     except TableError as fault:
         print(fault, file=sys.stderr)
         return 2
@@ -112,7 +123,7 @@ def plan_checker(problem: Problem, data: Data) -> str:
     tables, relations = problem.tables(), problem.relations()
     reached = replace(
         world,
-        tables={name: world.tables[name] for name in tables},
+        tables={name: world.tables[name] for name in dict.fromkeys([*tables, *problem.choices.values()])},
         relations={name: world.relations[name] for name in relations},
     )
     imports = {"import json", "import sys", "import unicodedata", "from dataclasses import asdict"}
