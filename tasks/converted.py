@@ -31,10 +31,9 @@ from ..schemas.source import parse_source
 from ..schemas.task import parse_task
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
-_PLAIN = re.compile(
-    r"(?:[A-Za-z_]|\.\./)[A-Za-z0-9_ .()+*/=<>-]*\Z"
-)  # stands in YAML as it is, in a block and between commas
-_BLOCK = re.compile(r"(?:[A-Za-z_]|\.\./)[A-Za-z0-9_ .,()+*/=<>\[\]\"'-]*\Z")  # … at least after a key of its own line
+# What stands in YAML as it is: between commas, and at least after a key of its own line.
+_PLAIN = re.compile(r"(?:[A-Za-z_]|\.\./)[A-Za-z0-9_ .()+*/=<>-]*\Z")
+_BLOCK = re.compile(r"(?:[A-Za-z_]|\.\./)[A-Za-z0-9_ .,!()+*/=<>\[\]\"'-]*\Z")
 _WORDS = ("true", "false", "null")
 _WIDTH = 120
 _ARROW = {"bool": pa.bool_(), "string": pa.string(), "date": pa.date32(), "time": pa.int64(), "number": pa.int64()}

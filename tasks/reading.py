@@ -1,4 +1,4 @@
-"""Reading other people's JSON: every value has its place in the file, and what is not as expected is refused with it."""
+"""Reading other people's JSON: every value knows its place, with which it is refused if it is not as expected."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def read_json(path: Path) -> Node:
 
 
 def read_json_lines(path: Path) -> Iterator[Node]:
-    """The lines of a file of JSON lines, compressed by gzip if its name ends so; raises InputError for anything else."""
+    """The lines of a file of JSON lines, compressed if its name ends in .gz; raises InputError for anything else."""
     content = _bytes(path)
     if path.suffix == ".gz":
         try:
@@ -138,4 +138,4 @@ def _shown(value: Any) -> str:
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "a list"
     text = str(value) if isinstance(value, Fraction) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else f"{text[:60]}…"  # noqa: PLR2004
+    return text if len(text) <= 60 else f"{text[:60]}…"
