@@ -25,10 +25,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..schemas.errors import InputError, OutputError, Where
+from ..schemas.errors import InputError, OutputError
 from ..schemas.manifest import ColumnSpec, RelationSpec, TableSpec, load_manifest
 from ..schemas.source import parse_source
 from ..schemas.task import parse_task
+from ..schemas.units import INT64_MAX, INT64_MIN
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
 # What stands in YAML as it is: between commas, and at least after a key of its own line.
@@ -37,6 +38,7 @@ _BLOCK = re.compile(r"(?:[A-Za-z_]|\.\./)[A-Za-z0-9_ .,!()+*/=<>\[\]\"'-]*\Z")
 _WORDS = ("true", "false", "null")
 _WIDTH = 120
 _ARROW = {"bool": pa.bool_(), "string": pa.string(), "date": pa.date32(), "time": pa.int64(), "number": pa.int64()}
+_PYTHON: dict[str, type] = {"bool": bool, "string": str}  # and int for all others
 
 Row = Sequence[int | str | bool | None]
 
@@ -171,12 +173,17 @@ def _write_table(path: Path, columns: Mapping[str, ColumnSpec], key: Sequence[st
         return tuple(value.encode() if isinstance(value := row[place], str) else value for place in places)
 
     ordered = sorted(rows, key=rank)
-    schema = pa.schema([(name, _ARROW[spec.type]) for name, spec in columns.items()])
-    try:
-        arrays = [pa.array([row[at] for row in ordered], kind) for at, kind in enumerate(schema.types)]
-    except (pa.ArrowException, OverflowError) as fault:
-        raise InputError(f"a value does not fit its column: {fault}", where=Where(path.name)) from None
-    pq.write_table(pa.table(arrays, schema=schema), path, compression="zstd")
+    arrays = [_array(name, spec, [row[at] for row in ordered]) for at, (name, spec) in enumerate(columns.items())]
+    pq.write_table(pa.table(arrays, names=list(columns)), path, compression="zstd")
+
+
+def _array(name: str, spec: ColumnSpec, values: Sequence[Any]) -> Any:
+    """The column of exactly these values: Arrow would cut a float down to a whole number."""
+    kind = _PYTHON.get(spec.type, int)
+    for value in values:
+        if value is not None and (type(value) is not kind or (kind is int and not INT64_MIN <= value <= INT64_MAX)):
+            raise InputError(f"{value!r} does not fit the column '{name}', which holds a {spec.type}")
+    return pa.array(values, _ARROW[spec.type])
 
 
 def yaml_text(data: Mapping[str, Any]) -> str:
