@@ -74,7 +74,7 @@ MEETING: dict[str, Any] = {
     },
 }
 CALENDAR: dict[str, Any] = {
-    "prompt": "TASK: The group would like to meet at their earliest availability. TASK: You need to schedule a meeting.",
+    "prompt": "TASK: The group would like to meet at their earliest availability. TASK: Schedule a meeting.",
     "golden_plan": "Here is the proposed time: Tuesday, 9:00 - 9:30 ",
     "constraints": {
         "meeting_duration": 0.5,
