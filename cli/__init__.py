@@ -26,7 +26,7 @@ click.rich_click.COMMAND_GROUPS = {
         {"name": "Ask about all plans", "commands": ["rank", "best", "explain", "diff"]},
         {"name": "Judge tasks", "commands": ["audit", "harden"]},
         {"name": "Thousands of tasks", "commands": ["certify", "merge"]},
-        {"name": "Write tasks and data", "commands": ["init", "schema", "data", "completion"]},
+        {"name": "Write tasks and data", "commands": ["init", "convert", "schema", "data", "completion"]},
     ]
 }
 
@@ -36,7 +36,7 @@ _HOMES = {
     "verify": "verification", "check": "certificates", "score": "plans", "solve": "plans", "prove": "proving",
     "rank": "ranking", "best": "ranking", "explain": "explaining", "diff": "comparing", "audit": "auditing",
     "harden": "auditing", "certify": "suite", "merge": "suite", "init": "files", "schema": "files", "data": "data",
-    "completion": "files",
+    "completion": "files", "convert": "converting",
 }  # fmt: skip
 
 

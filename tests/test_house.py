@@ -109,7 +109,9 @@ ROOMS = {
         rooms=("schemas",),
         libraries=("pyarrow",),
     ),
-    "tasks": Room(("tasks", "tasks.*"), rooms=("schemas", "datasets", *PUBLIC_SOLVER)),
+    "tasks": Room(
+        ("tasks", "tasks.*"), rooms=("schemas", "datasets", *PUBLIC_SOLVER), libraries=("pyarrow", "pydantic")
+    ),
     "agent_runner": Room(
         ("agent_runner", "agent_runner.*"), rooms=("schemas", "datasets", *PUBLIC_SOLVER), libraries=("polars",)
     ),
