@@ -20,6 +20,7 @@ class Family:
 
 
 FAMILIES = {
+    "mmkp": Family("mmkp"),
     "natural-plan": Family("natural_plan", patch=True),
 }
 
