@@ -6,6 +6,7 @@ joined one after the other. Shares no code with lowering and engines; Python int
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -20,6 +21,7 @@ from ...schemas.problem import Problem, structure
 from .check import Data, Function, Value, compiled
 
 WORK_LIMIT = 20_000_000
+_FAR = 100  # times the limit
 
 Within = Mapping[str, Collection[str]]
 
@@ -100,6 +102,8 @@ def recompute(
             number, least = states.get(state, (0, ids))
             states[state] = number + 1, min(ids, least)
         blocks[choice] = Block(frozenset({choice}), slots, states)
+    if _hopeless(blocks, joint, work_limit):
+        return None
     try:
         whole = joined(blocks, joint, objective, data, Work(work_limit))
     except WorkLimitError:
@@ -172,6 +176,17 @@ def lifted(node: Expr, choices: frozenset[str], slots: _Slots, offset: int) -> E
                 lifted(item, choices, slots, offset) if isinstance(item, Expr) else item for item in value
             )
     return replace(node, **changed)
+
+
+def _hopeless(blocks: Mapping[str, Block], joint: Sequence[Expr], work_limit: int) -> bool:
+    """Whether several sums over all choices keep far more combinations apart than can be tried.
+
+    Nothing is left out before the last choice then, and states that agree in several sums are rare: without this, time
+    and memory would go into states that end at the limit.
+    """
+    combinations = math.prod(len(block.states) for block in blocks.values())
+    several = len(joint) > 2 and all(choices_of(atom) >= blocks.keys() for atom in joint)
+    return several and combinations > _FAR * work_limit
 
 
 def joined(
