@@ -102,8 +102,6 @@ def recompute(
             number, least = states.get(state, (0, ids))
             states[state] = number + 1, min(ids, least)
         blocks[choice] = Block(frozenset({choice}), slots, states)
-    if _hopeless(blocks, joint, work_limit):
-        return None
     try:
         whole = joined(blocks, joint, objective, data, Work(work_limit))
     except WorkLimitError:
@@ -178,24 +176,20 @@ def lifted(node: Expr, choices: frozenset[str], slots: _Slots, offset: int) -> E
     return replace(node, **changed)
 
 
-def _hopeless(blocks: Mapping[str, Block], joint: Sequence[Expr], work_limit: int) -> bool:
-    """Whether several sums over all choices keep far more combinations apart than can be tried.
-
-    Nothing is left out before the last choice then, and states that agree in several sums are rare: without this, time
-    and memory would go into states that end at the limit.
-    """
-    combinations = math.prod(len(block.states) for block in blocks.values())
-    several = len(joint) > 2 and all(choices_of(atom) >= blocks.keys() for atom in joint)
-    return several and combinations > _FAR * work_limit
-
-
 def joined(
     blocks: Mapping[str, Block], joint: list[Expr], objective: Expr, data: Data, work: Work, lean: bool = False
 ) -> Block:
     """The block of all choices. Begins with the smallest, then takes one that an equality links, else the smallest.
 
-    If `lean`, no states are kept that others make needless for a least objective (`leaned`).
+    If `lean`, no states are kept that others make needless for a least objective (`leaned`). Raises WorkLimitError; at
+    once where several sums over all choices keep far more combinations apart than can be tried.
     """
+    combinations = math.prod(len(block.states) for block in blocks.values())
+    late = len(joint) > 2 and all(choices_of(atom) >= blocks.keys() for atom in joint)
+    if late and not lean and combinations > _FAR * work.limit:
+        # Nothing is left out before the last choice, and states that agree in several sums are rare: time and memory
+        # would go into states that end at the limit.
+        raise WorkLimitError(f"it takes more than {work.limit:,} steps")
     order = list(blocks)
     left = min(blocks.values(), key=lambda block: len(block.states))
     while len(left.choices) < len(order):
