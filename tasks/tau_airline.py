@@ -60,6 +60,14 @@ _MANIFEST = {
     "cobench_dataset": 1,
     "name": DATASET,
     "tables": {"flights": {"key": ["flight", "date", "cabin"], "id": "{flight}_{date}_{cabin}", "columns": _COLUMNS}},
+    # Without a row: a trip goes on where it arrived. A route without a relation could go on anywhere.
+    "relations": {
+        "transfer": {
+            "args": ["arrival", "departure"],
+            "columns": {"arrival": {"type": "string"}, "departure": {"type": "string"}},
+            "note": "nothing but flights leads from airport to airport",
+        }
+    },
 }
 
 
@@ -91,7 +99,7 @@ def convert(source: Path, out: Path, requests: Path) -> Converted:
         asked = load_source(requests, TaskError)
         found = validate(Requests, asked, TaskError).requests
         rows = list(read_flights(source / FLIGHTS))
-        draft.dataset(DATASET, _MANIFEST, {"flights": rows})
+        draft.dataset(DATASET, _MANIFEST, {"flights": rows, "transfer": ()})
         flights, cabins = {str(row[0]) for row in rows}, {str(row[2]) for row in rows}
         places = {str(place) for row in rows for place in row[3:5]}
         for name, request in found.items():
@@ -229,6 +237,7 @@ def _task(name: str, request: Request) -> Mapping[str, Any]:
         "opens": "departs",
         "closes": "arrives",
         "lasts": "arrives - departs",
+        "travel": "transfer",
         "start": start,
         "end": {"at": request.destination},
     }
