@@ -50,7 +50,9 @@ def convert(
     if patch is not None and not found.patch:
         raise click.UsageError(f"there is no --patch for {family}")
     if (requests is not None) != found.requests:
-        raise click.UsageError(f"{family} needs --requests" if found.requests else f"there is no --requests for {family}")
+        raise click.UsageError(
+            f"{family} needs --requests" if found.requests else f"there is no --requests for {family}"
+        )
     with progress(quiet=quiet) as shown:
         shown.begin(f"converting {source}")
         run = import_module(f"...tasks.{found.module}", __name__).convert

@@ -114,9 +114,9 @@ def read_published(path: Path, instances: Mapping[str, Sequence[Instance]]) -> d
         table = content.get(name)
         if table is None:
             continue
-        if not isinstance(table, dict) or not {"columns", "rows"} <= table.keys():
+        columns, rows = (table.get("columns"), table.get("rows")) if isinstance(table, dict) else (None, None)
+        if not isinstance(columns, list) or not isinstance(rows, list):
             raise fault(f"'{name}' has no columns and rows")
-        columns, rows = table["columns"], table["rows"]
         if len(rows) != len(several):
             raise fault(f"'{name}' has values of {len(rows)} instances, there are {len(several)}")
         for item, row in zip(several, rows, strict=True):

@@ -195,9 +195,7 @@ def _spelt(cabin: str) -> str:
     return cabin.replace("_", "-")
 
 
-def _require(
-    file: Source, name: str, request: Request, flights: set[str], cabins: set[str], places: set[str]
-) -> None:
+def _require(file: Source, name: str, request: Request, flights: set[str], cabins: set[str], places: set[str]) -> None:
     """Raises TaskError where a request names what the flights do not have."""
 
     def fault(message: str, *path: str | int, hint: str = "") -> TaskError:
