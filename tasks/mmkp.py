@@ -133,6 +133,8 @@ def read_published(path: Path, instances: Mapping[str, Sequence[Instance]]) -> d
 class _Decimal(str):
     """A number of a JSON file, as it is written."""
 
+    __slots__ = ()
+
 
 def _published(value: Any) -> str | None:
     exact = parse_decimal(value) if isinstance(value, _Decimal) else None

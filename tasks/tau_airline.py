@@ -113,45 +113,59 @@ def convert(source: Path, out: Path, requests: Path) -> Converted:
 
 def read_flights(path: Path) -> Iterator[Row]:
     """The offers in a file of flights, as rows of the table: available flights, by cabin."""
-    content = _json(path)
-    for name, flight in content.items():
+    for name, flight in _json(path).items():
+        try:
+            origin, destination, departs, arrives = _schedule(name, flight)
+        except ValueError as problem:
+            raise TaskError(f"{name}: {problem}", where=Where(str(path))) from None
+        for date, state in flight["dates"].items():
+            try:
+                day, offers = _offers(date, state)
+            except ValueError as problem:
+                raise TaskError(f"{name} on {date}: {problem}", where=Where(str(path))) from None
+            for cabin, price, seats in offers:
+                yield name, day, _spelt(cabin), origin, destination, departs, arrives, price, seats
 
-        def fault(message: str, *, at: str = name) -> TaskError:
-            return TaskError(f"{at}: {message}", where=Where(str(path)))
 
-        if not _FLIGHT.match(name):
-            raise fault("a flight's number is of capital letters and digits")
-        if not isinstance(flight, dict) or not all(fact in flight for fact in _FACTS):
-            raise fault(f"a flight has {', '.join(_FACTS)}")
-        if flight.get("flight_number", name) != name:
-            raise fault(f"its flight_number is {flight['flight_number']!r}")
-        origin, destination, *clocks, dates = (flight[fact] for fact in _FACTS)
-        for place in (origin, destination):
-            if not (isinstance(place, str) and _PLACE.match(place)):
-                raise fault(f"{place!r} is not an airport, written as three capital letters")
-        departs, arrives = (_minutes(clock) for clock in clocks)
-        if departs is None or arrives is None or not departs < min(arrives, _DAY):
-            raise fault(f"{clocks[0]!r} to {clocks[1]!r} are not times HH:MM:00, one after the other")
-        if not isinstance(dates, dict):
-            raise fault("its dates are not by date")
-        for date, state in dates.items():
-            day, where = parse_date(date), f"{name} on {date}"
-            if day is None:
-                raise fault("a date is written YYYY-MM-DD", at=where)
-            if not isinstance(state, dict) or not isinstance(state.get("status"), str):
-                raise fault("there is no status", at=where)
-            if state["status"] != _AVAILABLE:
-                continue
-            prices, seats = state.get("prices"), state.get("available_seats")
-            if not isinstance(prices, dict) or not isinstance(seats, dict) or prices.keys() != seats.keys():
-                raise fault("an available flight has prices and available_seats of the same cabins", at=where)
-            for cabin, price in prices.items():
-                if not _CABIN.match(cabin):
-                    raise fault(f"{cabin!r} is not the name of a cabin", at=where)
-                for amount in (price, seats[cabin]):
-                    if type(amount) is not int or not 0 <= amount < 10**9:
-                        raise fault(f"price and seats in {cabin} are whole numbers, not {amount!r}", at=where)
-                yield name, day, _spelt(cabin), origin, destination, departs, arrives, price, seats[cabin]
+def _schedule(name: str, flight: Any) -> tuple[str, str, int, int]:
+    """Where and when a flight departs and arrives, in minutes after 00:00; ValueError if it does not say so."""
+    if not _FLIGHT.match(name):
+        raise ValueError("a flight's number is of capital letters and digits")
+    if not isinstance(flight, dict) or not all(fact in flight for fact in _FACTS):
+        raise ValueError(f"a flight has {', '.join(_FACTS)}")
+    if flight.get("flight_number", name) != name:
+        raise ValueError(f"its flight_number is {flight['flight_number']!r}")
+    origin, destination, departure, arrival, dates = (flight[fact] for fact in _FACTS)
+    for place in (origin, destination):
+        if not (isinstance(place, str) and _PLACE.match(place)):
+            raise ValueError(f"{place!r} is not an airport, written as three capital letters")
+    departs, arrives = _minutes(departure), _minutes(arrival)
+    if departs is None or arrives is None or not departs < min(arrives, _DAY):
+        raise ValueError(f"{departure!r} to {arrival!r} are not times HH:MM:00, one after the other")
+    if not isinstance(dates, dict):
+        raise ValueError("its dates are not by date")
+    return origin, destination, departs, arrives
+
+
+def _offers(date: str, state: Any) -> tuple[int, list[tuple[str, int, int]]]:
+    """The day, and cabin, price and seats of each offer on it; ValueError for what does not say so."""
+    day = parse_date(date)
+    if day is None:
+        raise ValueError("a date is written YYYY-MM-DD")
+    if not isinstance(state, dict) or not isinstance(state.get("status"), str):
+        raise ValueError("there is no status")
+    if state["status"] != _AVAILABLE:
+        return day, []
+    prices, seats = state.get("prices"), state.get("available_seats")
+    if not isinstance(prices, dict) or not isinstance(seats, dict) or prices.keys() != seats.keys():
+        raise ValueError("an available flight has prices and available_seats of the same cabins")
+    for cabin, price in prices.items():
+        if not _CABIN.match(cabin):
+            raise ValueError(f"{cabin!r} is not the name of a cabin")
+        for amount in (price, seats[cabin]):
+            if type(amount) is not int or not 0 <= amount < 10**9:
+                raise ValueError(f"price and seats in {cabin} are whole numbers, not {amount!r}")
+    return day, [(cabin, price, seats[cabin]) for cabin, price in prices.items()]
 
 
 def _json(path: Path) -> dict[str, Any]:

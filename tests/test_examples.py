@@ -8,8 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-
-import cobench.verification as verification
+from cobench import verification
 from cobench.datasets.opening import open_dataset
 from cobench.schemas.problem import pose
 from cobench.schemas.task import load_task

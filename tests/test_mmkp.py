@@ -7,8 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-
-import cobench.verification as verification
+from cobench import verification
 from cobench.datasets.opening import open_dataset
 from cobench.schemas.errors import CobenchError, OutputError, TaskError
 from cobench.schemas.task import load_task

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-import cobench.verification as verification
+from cobench import verification
 from cobench.datasets.opening import open_dataset
 from cobench.schemas.errors import CobenchError, TaskError
 from cobench.schemas.problem import pose
@@ -159,7 +158,7 @@ def test_what_is_no_file_of_flights_is_refused(tmp_path: Path, text: str, words:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("2024-05-02", "2024-5-2", "2:18: error: '2024-5-2' is not a date"),
+        ("2024-05-02", "2024-5-2", "2:19: error: '2024-5-2' is not a date"),
         ("from: AAA", "from: AAB", "no flight goes from or to 'AAB'"),
         ("basic_economy", "basic-economy", "no flight has a cabin 'basic-economy'"),
         ("stops: 1", "stops: -1", "this must be at least 0"),
