@@ -71,6 +71,10 @@ _MANIFEST = {
 }
 
 
+class _Malformed(Exception):
+    """What is wrong with a flight."""
+
+
 class Request(Written):
     """A trip that somebody asks for, and an answer to it if one is known."""
 
@@ -116,55 +120,55 @@ def read_flights(path: Path) -> Iterator[Row]:
     for name, flight in _json(path).items():
         try:
             origin, destination, departs, arrives = _schedule(name, flight)
-        except ValueError as problem:
+        except _Malformed as problem:
             raise TaskError(f"{name}: {problem}", where=Where(str(path))) from None
         for date, state in flight["dates"].items():
             try:
                 day, offers = _offers(date, state)
-            except ValueError as problem:
+            except _Malformed as problem:
                 raise TaskError(f"{name} on {date}: {problem}", where=Where(str(path))) from None
             for cabin, price, seats in offers:
                 yield name, day, _spelt(cabin), origin, destination, departs, arrives, price, seats
 
 
 def _schedule(name: str, flight: Any) -> tuple[str, str, int, int]:
-    """Where and when a flight departs and arrives, in minutes after 00:00; ValueError if it does not say so."""
+    """Where and when a flight departs and arrives, in minutes after 00:00; _Malformed if it does not say so."""
     if not _FLIGHT.match(name):
-        raise ValueError("a flight's number is of capital letters and digits")
+        raise _Malformed("a flight's number is of capital letters and digits")
     if not isinstance(flight, dict) or not all(fact in flight for fact in _FACTS):
-        raise ValueError(f"a flight has {', '.join(_FACTS)}")
+        raise _Malformed(f"a flight has {', '.join(_FACTS)}")
     if flight.get("flight_number", name) != name:
-        raise ValueError(f"its flight_number is {flight['flight_number']!r}")
+        raise _Malformed(f"its flight_number is {flight['flight_number']!r}")
     origin, destination, departure, arrival, dates = (flight[fact] for fact in _FACTS)
     for place in (origin, destination):
         if not (isinstance(place, str) and _PLACE.match(place)):
-            raise ValueError(f"{place!r} is not an airport, written as three capital letters")
+            raise _Malformed(f"{place!r} is not an airport, written as three capital letters")
     departs, arrives = _minutes(departure), _minutes(arrival)
     if departs is None or arrives is None or not departs < min(arrives, _DAY):
-        raise ValueError(f"{departure!r} to {arrival!r} are not times HH:MM:00, one after the other")
+        raise _Malformed(f"{departure!r} to {arrival!r} are not times HH:MM:00, one after the other")
     if not isinstance(dates, dict):
-        raise ValueError("its dates are not by date")
+        raise _Malformed("its dates are not by date")
     return origin, destination, departs, arrives
 
 
 def _offers(date: str, state: Any) -> tuple[int, list[tuple[str, int, int]]]:
-    """The day, and cabin, price and seats of each offer on it; ValueError for what does not say so."""
+    """The day, and cabin, price and seats of each offer on it; _Malformed for what does not say so."""
     day = parse_date(date)
     if day is None:
-        raise ValueError("a date is written YYYY-MM-DD")
+        raise _Malformed("a date is written YYYY-MM-DD")
     if not isinstance(state, dict) or not isinstance(state.get("status"), str):
-        raise ValueError("there is no status")
+        raise _Malformed("there is no status")
     if state["status"] != _AVAILABLE:
         return day, []
     prices, seats = state.get("prices"), state.get("available_seats")
     if not isinstance(prices, dict) or not isinstance(seats, dict) or prices.keys() != seats.keys():
-        raise ValueError("an available flight has prices and available_seats of the same cabins")
+        raise _Malformed("an available flight has prices and available_seats of the same cabins")
     for cabin, price in prices.items():
         if not _CABIN.match(cabin):
-            raise ValueError(f"{cabin!r} is not the name of a cabin")
+            raise _Malformed(f"{cabin!r} is not the name of a cabin")
         for amount in (price, seats[cabin]):
             if type(amount) is not int or not 0 <= amount < 10**9:
-                raise ValueError(f"price and seats in {cabin} are whole numbers, not {amount!r}")
+                raise _Malformed(f"price and seats in {cabin} are whole numbers, not {amount!r}")
     return day, [(cabin, price, seats[cabin]) for cabin, price in prices.items()]
 
 
