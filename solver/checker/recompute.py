@@ -6,6 +6,7 @@ joined one after the other. Shares no code with lowering and engines; Python int
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -21,6 +22,7 @@ from .check import Data, Function, Value, compiled
 from .recompute_sets import kinds, several_rows, timed_picks
 
 WORK_LIMIT = 20_000_000
+_FAR = 100  # times the limit
 
 Within = Mapping[str, Collection[str]]
 
@@ -219,8 +221,15 @@ def joined(
 ) -> Block:
     """The block of all choices. Begins with the smallest, then takes one that an equality links, else the smallest.
 
-    If `lean`, no states are kept that others make needless for a least objective (`leaned`).
+    If `lean`, no states are kept that others make needless for a least objective (`leaned`). Raises WorkLimitError; at
+    once where several sums over all choices keep far more combinations apart than can be tried.
     """
+    combinations = math.prod(len(block.states) for block in blocks.values())
+    late = len(joint) > 2 and all(choices_of(atom) >= blocks.keys() for atom in joint)
+    if late and not lean and combinations > _FAR * work.limit:
+        # Nothing is left out before the last choice, and states that agree in several sums are rare: time and memory
+        # would go into states that end at the limit.
+        raise WorkLimitError(f"it takes more than {work.limit:,} steps")
     order = list(blocks)
     left = min(blocks.values(), key=lambda block: len(block.states))
     while len(left.choices) < len(order):

@@ -208,7 +208,17 @@ class Scan:
                             return None
         return sorted(found)
 
+    def _least_work(self) -> int:
+        """Steps that no loop does without: one for each row of the inner side A, with all rows of the outer choices.
+
+        Links and tables may leave out any of them.
+        """
+        sizes = sorted(map(len, self.sides))
+        return 0 if self.model.links or self.model.tables else math.prod(sizes[:-1])
+
     def _batches(self) -> Iterator[Batch]:
+        if self._least_work() > self.limits.work:  # minutes of work that cannot be finished, for a plan by chance
+            raise Stopped(Reason.WORK)
         for batch in batches(self.model, self.rows, self.by, self.sides, self.tracked):
             if batch is None:
                 raise Stopped(Reason.WORK)
