@@ -21,6 +21,7 @@ class Family:
 
 FAMILIES = {
     "natural-plan": Family("natural_plan", patch=True),
+    "travelplanner": Family("travelplanner"),
 }
 
 
