@@ -455,7 +455,7 @@ class _Binder:
         return part
 
     def _aggregate(self, tree: Syntax) -> _Part:
-        function, variable, choice, body, *conditions = tree.args
+        function, variable, choice, _, *conditions = tree.args
         if function not in AGGREGATES:
             raise self.fail(f"'{function}' is not an aggregate", tree.span, did_you_mean(function, AGGREGATES))
         shown = f"{function}(… for {variable} in {choice})"

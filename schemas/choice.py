@@ -37,7 +37,7 @@ class End(Written):
 
     at: str | int | None = None
     by: str | int | None = None
-    earliest: str | int | None = Field(None, alias="from")
+    earliest: str | int | None = Field(default=None, alias="from")
 
 
 class Wait(Written):
@@ -56,25 +56,30 @@ class ChoiceSpec(Written):
         json_schema_extra={"oneOf": [{"required": ["one"]}, {"required": ["any_of"]}, {"required": ["route"]}]}
     )
 
-    one: Name | None = Field(None, description="Exactly one row of this offer table.")
-    any_of: Name | None = Field(None, description="A set of rows of this offer table.")
-    route: Name | None = Field(None, description="Rows of this offer table, visited in an order and in time.")
-    where: str | None = Field(None, description="A condition on a row: only rows that satisfy it can be picked.")
-    at_least: int | None = Field(None, ge=0, description="The least number of rows; 0 if not given.")
-    at_most: int | None = Field(None, ge=0, description="The greatest number of rows; all if not given.")
-    per: Name | None = Field(None, description="The numbers hold for each value of this column on its own.")
-    at: str | Ways | None = Field(None, description="Where a visit takes place, or the places it leads from and to.")
-    opens: str | int | None = Field(None, description="A visit does not begin before.")
-    closes: str | int | None = Field(None, description="A visit does not end after.")
-    lasts: str | int | Least | None = Field(None, description="How long a visit takes, exactly or at least.")
+    one: Name | None = Field(default=None, description="Exactly one row of this offer table.")
+    any_of: Name | None = Field(default=None, description="A set of rows of this offer table.")
+    route: Name | None = Field(default=None, description="Rows of this offer table, visited in an order and in time.")
+    where: str | None = Field(
+        default=None, description="A condition on a row: only rows that satisfy it can be picked."
+    )
+    at_least: int | None = Field(default=None, ge=0, description="The least number of rows; 0 if not given.")
+    at_most: int | None = Field(default=None, ge=0, description="The greatest number of rows; all if not given.")
+    per: Name | None = Field(default=None, description="The numbers hold for each value of this column on its own.")
+    at: str | Ways | None = Field(
+        default=None, description="Where a visit takes place, or the places it leads from and to."
+    )
+    opens: str | int | None = Field(default=None, description="A visit does not begin before.")
+    closes: str | int | None = Field(default=None, description="A visit does not end after.")
+    lasts: str | int | Least | None = Field(default=None, description="How long a visit takes, exactly or at least.")
     travel: Name | None = Field(
-        None, description="The relation of two places that gives the time between them, or says that there is a way."
+        default=None,
+        description="The relation of two places that gives the time between them, or says that there is a way.",
     )
     start: Start | None = None
     end: End | None = None
     wait: Wait | None = None
-    first: str | None = Field(None, description="A condition on the row that is visited first.")
-    last: str | None = Field(None, description="A condition on the row that is visited last.")
+    first: str | None = Field(default=None, description="A condition on the row that is visited first.")
+    last: str | None = Field(default=None, description="A condition on the row that is visited last.")
 
     @model_validator(mode="after")
     def _consistent(self) -> ChoiceSpec:

@@ -116,8 +116,8 @@ def pose(file: TaskFile, manifest: ManifestFile) -> Problem:
             return make()
         except InputError as fault:
             faults.append(fault)
-        except InputErrors as several:
-            faults.extend(several.errors)
+        except InputErrors as found:
+            faults.extend(found.errors)
         return None
 
     parameters = attempt(lambda: _parameters(file, manifest))
@@ -126,26 +126,24 @@ def pose(file: TaskFile, manifest: ManifestFile) -> Problem:
     if parameters is None or choices is None:
         raise TaskError("the task cannot be posed")  # not reached: a fault was raised
     world = _world(manifest, tuple(sorted(parameters.items(), key=lambda item: item[0])))
-    conditions = [attempt(lambda name=name: _where(file, name, world.tables[choices[name]], world)) for name in choices]
+    tables = dict(choices)
+    conditions = [attempt(lambda name=name: _where(file, name, world.tables[tables[name]], world)) for name in tables]
     raise_all(faults)
     if any(conditions):
         world = _narrowed(world, tuple(item for item in conditions if item is not None))
-        choices = {
-            name: _named(*item) if item else choices[name] for name, item in zip(choices, conditions, strict=True)
-        }
-    typed = {
-        name: attempt(lambda name=name: several(file, name, world.tables[choices[name]], world)) for name in choices
-    }
+        named = zip(tables, conditions, strict=True)
+        tables = {name: _named(*item) if item else tables[name] for name, item in named}
+    typed = {name: attempt(lambda name=name: several(file, name, world.tables[tables[name]], world)) for name in tables}
     raise_all(faults)
     sets = {name: found for name, found in typed.items() if found is not None}
-    scope = scope_of(world, choices, sets) if sets else _scope(world, tuple(choices.items()))
+    scope = scope_of(world, tables, sets) if sets else _scope(world, tuple(tables.items()))
     constraints = [attempt(lambda name=name: _constraint(file, name, scope)) for name in file.task.constraints]
     objective = attempt(lambda: _objective(file, scope))
     raise_all(faults)
     if objective is None:
         raise TaskError("the task cannot be posed")  # not reached: a fault was raised
     problem = Problem(
-        file.task.id, file.digest(), world, choices, sets, tuple(item for item in constraints if item), objective, None
+        file.task.id, file.digest(), world, tables, sets, tuple(item for item in constraints if item), objective, None
     )
     problem = replace(problem, expected=_expected(file, objective))
     raise_all(list(_unguarded(problem)))

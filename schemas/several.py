@@ -195,10 +195,8 @@ class _Reader:
     def _places(self) -> tuple[Expr | None, Expr | None]:
         if self.spec.at is None:
             return None, None
-        paths: tuple[Path_, Path_] = (
-            (("at", "from"), ("at", "to")) if isinstance(self.spec.at, Ways) else (("at",),) * 2
-        )
-        first, second = (self.expression(path) for path in paths)
+        both = isinstance(self.spec.at, Ways)
+        first, second = (self.expression(("at", end) if both else ("at",)) for end in ("from", "to"))
         if _kind(first.type) != _kind(second.type):
             raise self.fault(f"a row leads from {first.type} to {second.type}", ("at",))
         return first, second

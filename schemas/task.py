@@ -62,8 +62,8 @@ class Task(Written):
     choose: dict[Name, Name | ChoiceSpec] = Field(
         min_length=1,
         max_length=MAX_CHOICES,
-        description="The decisions: a name, and the offer table from which exactly one row is chosen; in long form also "
-        "a set of rows, or a route.",
+        description="The decisions: a name, and the offer table from which exactly one row is chosen; in the long "
+        "form also a set of rows, or a route.",
     )
     constraints: dict[Name, str | ConstraintSpec] = Field(
         {},

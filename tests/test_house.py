@@ -45,6 +45,8 @@ ROOMS = {
             "solver.program",
             "solver.lattice",
             "solver.signatures",
+            "solver.sets",
+            "solver.sets.model",
         ),
         rooms=("schemas",),
         libraries=("numpy",),
