@@ -14,8 +14,9 @@ from datetime import date
 
 from ..schemas.errors import TaskError, Where
 
-_MONTHS = tuple(
-    "January February March April May June July August September October November December".split()
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
 )
 _NUMBERS = {"a single": 1, "one": 1, "two": 2, "three": 3, "a pair": 2}
 _COUNT = r"([0-9]{1,3}|one|two|three)"
@@ -59,18 +60,21 @@ _AVOIDED = {
 }
 # What may stand around the phrases. No word here turns what they say into something else: no "not", "or", "except".
 _FRAME = frozenset(
-    """
-    a accommodations additionally all along although and are around arrange as assist be blend both by can come
-    concerned could cover covering craft crafting create creating cuisine cuisines culinary dates design devise
-    dining draft during enjoy expect expenses experience exploring far flexibility fond food for formulate
-    generate has have head heading help i i'll i'm ideally imperative important in include includes including
-    intend intending into is it it's itinerary journey like local lodging lodgings love lovers me meals moving
-    must my need note of on open options our ourselves outlined over particularly plan planned planning please
-    prefer preferably preference preferences preferred prepare provide regarding regards rent require revised
-    scheduled set should since so span spanning starting stay terms that the them they this to total
-    transportation travel traveling travels trip trip's try up us variety venturing visit visiting visits vital we
-    we'd we'll where which who will wish with would you
-    """.split()
+    re.findall(
+        r"\S+",
+        """
+        a accommodations additionally all along although and are around arrange as assist be blend both by can come
+        concerned could cover covering craft crafting create creating cuisine cuisines culinary dates design devise
+        dining draft during enjoy expect expenses experience exploring far flexibility fond food for formulate
+        generate has have head heading help i i'll i'm ideally imperative important in include includes including
+        intend intending into is it it's itinerary journey like local lodging lodgings love lovers me meals moving
+        must my need note of on open options our ourselves outlined over particularly plan planned planning please
+        prefer preferably preference preferences preferred prepare provide regarding regards rent require revised
+        scheduled set should since so span spanning starting stay terms that the them they this to total
+        transportation travel traveling travels trip trip's try up us variety venturing visit visiting visits vital we
+        we'd we'll where which who will wish with would you
+        """,
+    )
 )
 _END = re.compile(r"(?<!\bSt)[.?!] ")
 _MANY = re.compile(r"\b(?:we|our|us)\b", re.IGNORECASE)
@@ -180,7 +184,9 @@ class _Reader:
         try:
             if initial is None or second is None:
                 raise ValueError
-            days = [date(int(year), _MONTHS.index(name) + 1, int(day)) for name, day in ((initial, first), (second, last))]
+            days = [
+                date(int(year), _MONTHS.index(name) + 1, int(at)) for name, at in ((initial, first), (second, last))
+            ]
         except ValueError:
             raise self.fault(f"'{found[0][0]}' are no dates") from None
         if days[0] >= days[1]:

@@ -108,8 +108,9 @@ def read_tables(source: Path) -> Tables:
     places: dict[str, dict[tuple[str, str], str]] = {"accommodations": {}, "restaurants": {}, "attractions": {}}
     for line in _lines(source, "accommodations"):
         offer = _named(places["accommodations"], line["NAME"], line.city("city"), line[""])
-        if offer and line["price"]:
-            tables["accommodations"].append((offer, *_accommodation(line)))
+        facts = _accommodation(line)
+        if offer and facts is not None:
+            tables["accommodations"].append((offer, *facts))
     for line in restaurants:
         if offer := _named(places["restaurants"], line["Name"], line.city("City"), line[""]):
             served = _cuisines(line)
@@ -237,7 +238,8 @@ def slug(text: str, length: int = 128) -> str:
     return unicodedata.normalize("NFC", "-".join(joined.split())[:length].strip("-"))
 
 
-def _accommodation(line: _Line) -> Row:
+def _accommodation(line: _Line) -> Row | None:
+    """The columns from the name on; None without a price."""
     if line["room type"] not in _ROOMS:
         raise line.fault("room type", "is unknown", did_you_mean(line["room type"], _ROOMS))
     rules = line["house_rules"].split(" & ") if line["house_rules"] else []
@@ -246,7 +248,10 @@ def _accommodation(line: _Line) -> Row:
     occupancy = line.whole("maximum occupancy")
     if occupancy == 0:
         raise line.fault("maximum occupancy", "is no number of people")
-    numbers = (line.whole("price"), line.whole("minimum nights") if line["minimum nights"] else None, occupancy)
+    minimum = line.whole("minimum nights") if line["minimum nights"] else None
+    if not line["price"]:
+        return None
+    numbers = (line.whole("price"), minimum, occupancy)
     allowed = (rule not in rules for rule in RULES.values())
     return (line["NAME"].strip(), line["city"], line["room type"], *numbers, *allowed)
 

@@ -23,7 +23,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import timedelta
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -178,7 +179,7 @@ def _legs(days: Sequence[Day], query: Query, where: Where) -> Iterator[Leg]:
     visited = {at}
     for day in days:
         if day.cities[0] != at:
-            raise TaskError(f"day {day.number} of the plan is in {day.cities[0]}, the day before ends in {at}", where=where)
+            raise TaskError(f"day {day.number} of the plan begins in {day.cities[0]}, not in {at}", where=where)
         if len(day.cities) == 2:
             origin, at = day.cities
             if at in visited and (at != query.origin or day is not days[-1]):
@@ -233,7 +234,7 @@ def _task(trip: Trip) -> dict[str, Any]:
         column = serves(cuisine)
         somewhere = (f"any(m.{column} for m in meals{city})" for city in numbers)
         constraints[column.removeprefix("serves_")] = " or ".join(somewhere)
-    sums = [f"sum({x}.total for {x} in {name}{city})" for city in numbers for x, name in (("s", "stay"), ("m", "meals"))]
+    sums = [f"sum({kind[0]}.total for {kind[0]} in {kind}{city})" for city in numbers for kind in ("stay", "meals")]
     cost = " + ".join([*(f"leg{leg}.total" for leg in legs), *sums])
     constraints["budget"] = f"{cost} <= {query.budget}"
     return {
@@ -255,12 +256,9 @@ def _everywhere(condition: str, numbers: Sequence[int]) -> str:
 def _title(trip: Trip) -> str:
     query, stops = trip.query, [f"{city} ({trip.nights(number)})" for number, city in enumerate(trip.cities)]
     free = "" if query.cities is None else ", with the cities and nights of the annotated plan"
-    dates = f"{query.first_day.isoformat()} to {_last(query).isoformat()}"
+    last_day = query.first_day + timedelta(days=query.days - 1)
+    dates = f"{query.first_day.isoformat()} to {last_day.isoformat()}"
     return f"{' - '.join([query.origin, *stops, query.origin])}, {dates}, for {query.people}{free}"
-
-
-def _last(query: Query) -> date:
-    return query.first_day + timedelta(days=query.days - 1)
 
 
 def _with(picks: Mapping[str, Any], more: Mapping[str, list[str]]) -> dict[str, Any]:
@@ -273,7 +271,7 @@ def _picks(trip: Trip, tables: Tables) -> tuple[dict[str, Any], dict[str, list[s
     elsewhere: dict[str, list[str]] = {}
     for number in range(1, len(trip.cities) + 1):
         picks.update({f"{name}{number}": [] for name in ("stay", "meals", "sights")})
-    runs: list[tuple[str, int]] = []
+    nights: list[list[str]] = [[] for _ in trip.cities]
 
     def put(kind: str, offer: str, city: str, day: Day) -> None:
         inside = [place for place in day.cities if place in trip.cities]
@@ -294,12 +292,10 @@ def _picks(trip: Trip, tables: Tables) -> tuple[dict[str, Any], dict[str, list[s
         if text != _NOTHING:
             offer, city = _place(trip, day, text, "accommodations", tables)
             if city != day.cities[-1]:
-                raise TaskError(f"day {day.number} of the plan ends in {day.cities[-1]}, not in {city}", where=trip.where)
-            again = bool(runs) and runs[-1][0] == offer
-            runs = [*runs[:-1], (offer, runs[-1][1] + 1)] if again else [*runs, (offer, 1)]
-            if day.number == trip.days[-2].number or trip.days[day.number].cities[0] != trip.days[day.number].cities[-1]:
-                picks[f"stay{trip.cities.index(city) + 1}"] = [f"{offer}_{nights}" for offer, nights in runs]
-                runs = []
+                raise TaskError(f"day {day.number} of the plan ends in {day.cities[-1]}, not {city}", where=trip.where)
+            nights[trip.cities.index(city)].append(offer)
+    for number, offers in enumerate(nights, 1):
+        picks[f"stay{number}"] = [f"{offer}_{len(list(row))}" for offer, row in groupby(offers)]
     return picks, elsewhere
 
 
