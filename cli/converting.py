@@ -24,6 +24,7 @@ FAMILIES = {
     "mmkp": Family("mmkp"),
     "natural-plan": Family("natural_plan", patch=True),
     "tau-airline": Family("tau_airline", requests=True),
+    "travelplanner": Family("travelplanner"),
 }
 
 
