@@ -34,12 +34,15 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading, a sentence or two, a figure and a table; beside a figure the table is folded away."""
+    """A heading (2: of the page, 3: below another), a sentence or two, a figure and a table; beside a figure the table
+    is folded away.
+    """
 
     heading: str
     text: str = ""
     figure: Figure | None = None
     grid: Grid | None = None
+    level: int = 2
 
 
 def require() -> None:
