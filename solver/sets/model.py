@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...schemas.errors import OverflowRisk
 from ..model import LIMIT, Bools, Ints
