@@ -246,17 +246,22 @@ def gaps_by_unit(rows: Iterable[Scored]) -> dict[str, tuple[int, dict[int, int]]
 
 
 def farthest(cases: Iterable[Case], most: int) -> list[Case]:
-    """The feasible submissions with the greatest relative gaps that are not 0, greatest first."""
-    worse = [(case.row.ratio, case) for case in cases if case.row.ratio]
-    worse.sort(key=lambda item: (-(item[0] or 0), *_place(item[1])))
-    return [case for _, case in worse[:most]]
+    """The feasible submissions with the greatest relative gaps that are not 0, greatest first; see `_distinct`."""
+    worse = [(case.row.ratio or Fraction(0), case) for case in cases]
+    ordered = sorted(((gap, case) for gap, case in worse if gap), key=lambda item: (-item[0], *_place(item[1])))
+    return _distinct((case for _, case in ordered), most)
 
 
 def most_broken(cases: Iterable[Case], most: int) -> list[Case]:
-    """The plans that violate most constraints, one for each task and agent, most first."""
+    """The plans that violate most constraints, most first; see `_distinct`."""
+    wrong = (case for case in cases if case.row.kind == VerdictKind.VIOLATES)
+    return _distinct(sorted(wrong, key=lambda case: (-len(case.row.violations), *_place(case))), most)
+
+
+def _distinct(cases: Iterable[Case], most: int) -> list[Case]:
+    """The first `most` cases, one for each task and agent."""
     found: dict[tuple[str, str, str], Case] = {}
-    wrong = [case for case in cases if case.row.kind == VerdictKind.VIOLATES]
-    for case in sorted(wrong, key=lambda case: (-len(case.row.violations), *_place(case))):
+    for case in cases:
         found.setdefault((case.run, case.row.agent, case.row.task), case)
     return list(found.values())[:most]
 

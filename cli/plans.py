@@ -64,7 +64,7 @@ def solve(task: Path, data: str | None, as_json: bool, quiet: bool) -> int:
 @click.option(
     "--certificate",
     type=_TASK,
-    help="The task's certificate; without it the task is certified first. With --submissions: a folder or file of them.",
+    help="The task's certificate; without it the task is certified first. With --submissions: a folder of them.",
 )
 @click.option("--submissions", type=_TASK, metavar="FILE", help="Score many: a line of JSON for each submission.")
 @click.option("--task", "tasks", type=_TASK, metavar="TASKS", help="With --submissions: a folder or file of tasks.")

@@ -80,7 +80,7 @@ class _Opening:
         self._names: set[str] = set()
 
     def entries(self, submissions: Sequence[Submission]) -> list[Entry]:
-        """The tasks that submissions name; InputError, with the line, for one that is not here or has no certificate."""
+        """The tasks that submissions name; InputError, with the line, for one without a file or a certificate."""
         known = {entry.id: entry for entry in self._suite.entries if entry.id is not None and not entry.fault}
         found: dict[str, Entry] = {}
         for item in submissions:

@@ -60,7 +60,7 @@ def verdict_page(title: str, runs: Mapping[str, Sequence[Scored]]) -> str:
         *_gaps(found, every),
         *_broken(every),
         *_agreement(every),
-        *_cases("Farthest from the optimum", farthest(cases, CASES), "Feasible plans with the greatest relative gaps."),
+        *_cases("Farthest from the optimum", farthest(cases, CASES), "Feasible plans with the greatest relative gaps, one for each task and agent."),
         *_cases(
             "Most constraints violated", most_broken(cases, CASES),
             "Plans of known offers that break most constraints, one for each task and agent.",
@@ -165,7 +165,7 @@ def _gaps(found: Sequence[Summary], every: Sequence[Scored]) -> Iterator[Section
         spec = distribution_chart(pairs, scale, label, {}, "submitted plans")
         lines = tuple((format_value(gap, kind), f"{number:,}") for gap, number in pairs[:_LISTED])
         more = f" The table has the least {_LISTED} of {len(pairs):,} gaps." if len(pairs) > _LISTED else ""
-        heading = f"Absolute gap in {unit}" if unit else "Absolute gap"
+        heading = f"Absolute gap in {unit}" if unit else "Absolute gap where values have no unit"
         yield Section(
             heading, f"{alt}.{more}", Figure(spec, alt), Grid(("gap", "plans"), lines, frozenset((0, 1)))
         )  # fmt: skip

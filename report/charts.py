@@ -149,8 +149,8 @@ def sets_chart(names: Sequence[str], sets: Sequence[Sequence[str]], what: str) -
     return finished(chart, height=max(40, 20 * len(sets)), width=min(WIDTH, 60 * len(names)))
 
 
-def finished(chart: Any, height: int | None, width: int = WIDTH) -> dict[str, Any]:
-    """The specification, with sizes where the chart has none of its own."""
+def finished(chart: Any, height: int | None, width: int | str = "container") -> dict[str, Any]:
+    """The specification, as wide as the page unless said otherwise; without a height the chart has sizes of its own."""
     if height is not None:
         chart = chart.properties(width=width, height=height)
     spec: dict[str, Any] = chart.configure_view(stroke=None).to_dict(validate=True)

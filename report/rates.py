@@ -10,7 +10,7 @@ from .charts import INK, Rows, finished
 _OPTIMAL = "#f58518"
 # From the best place to the worst: greens, then grey for what has no rank, and the colour of marks for what fails.
 _SHADES = ("#00682e", "#2c9c55", "#74c17f", "#b5dfb2", "#e3e7c4", "#b8bec5", "#e45756")
-_ROOM = 320  # pixels that a name may take
+_ROOM = 160  # pixels that a name may take
 
 
 def intervals_chart(rows: Sequence[tuple[str, str, float, float, float, str]], title: str) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def shares_chart(rows: Sequence[tuple[str, str, float, str]], order: Sequence[st
             x=alt.X("share:Q", stack="zero", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
             color=alt.Color(
                 "part:N", title=None, scale=alt.Scale(domain=list(order), range=list(_SHADES[: len(order)])),
-                legend=alt.Legend(orient="top", columns=4, labelLimit=_ROOM),
+                legend=alt.Legend(orient="top", columns=3, labelLimit=_ROOM),
             ),
             order=alt.Order("place:Q"),
             tooltip=["name:N", "part:N", "said:N"],
