@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from ..schemas.canonical import digest
 from ..schemas.certificate import Certificate
@@ -40,7 +41,7 @@ def score_many(
     return [rows[place] for place in range(len(submissions))]
 
 
-def _row(submission: Submission, scorer: Scorer, facts: dict[str, str | None]) -> Scored:
+def _row(submission: Submission, scorer: Scorer, facts: dict[str, Any]) -> Scored:
     plan = None
     try:
         plan = submission.parsed()
@@ -61,7 +62,7 @@ def _row(submission: Submission, scorer: Scorer, facts: dict[str, str | None]) -
     )
 
 
-def _facts(certificate: Certificate) -> dict[str, str | None]:
+def _facts(certificate: Certificate) -> dict[str, Any]:
     """What the rows of a task have in common."""
     best = certificate.claims.optimum or certificate.claims.incumbent
     return {

@@ -117,7 +117,7 @@ def _from_parquet(path: Path) -> Iterator[Scored]:
             raise InputError(f"this is no verdict: {str(fault)[:200]}", where=place, hint=_HINT) from None
 
 
-def _require_columns(found: pa.Schema, where: Where) -> None:
+def _require_columns(found: Any, where: Where) -> None:
     names = set(SCHEMA.names)
     wrong = [name for name in SCHEMA.names if found.names.count(name) != 1]
     other = [name for name in found.names if name not in names]

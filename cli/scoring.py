@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from ..schemas.errors import InputError, TaskError, did_you_mean
-from .common import console, print_json, progress, say
+from .common import console, print_json, progress, say, visible
 
 if TYPE_CHECKING:
     from ..agent_runner.analysis import Summary
@@ -87,7 +87,7 @@ class _Opening:
             if item.task in found:
                 continue
             if item.task not in known:
-                hint = did_you_mean(item.task[:200], [name for name in known if name is not None], "tasks")
+                hint = did_you_mean(item.task[:200], known, "tasks")
                 raise InputError(f"no task '{item.task[:200]}' is in {self._tasks}", where=item.where, hint=hint)
             if item.task not in self._certificates:
                 hint = "cobench certify makes the certificates of a folder of tasks"
@@ -152,5 +152,5 @@ def print_summaries(found: Sequence[Summary]) -> None:
         kinds = ", ".join(f"{number:,} {kind}" for kind, number in item.kinds.items())
         rates = (f"{100 * rate.hits / rate.of:.1f} %" if rate.of else "–" for rate in (item.feasible, item.optimal))
         cells = f"{item.submissions:,}", f"{item.tasks:,}", *rates, gap
-        table.add_row(Text(item.name), *cells, Text(kinds))
+        table.add_row(Text(visible(item.name)), *cells, Text(kinds))
     show(console(), table)

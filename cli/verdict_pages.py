@@ -60,7 +60,10 @@ def verdict_page(title: str, runs: Mapping[str, Sequence[Scored]]) -> str:
         *_gaps(found, every),
         *_broken(every),
         *_agreement(every),
-        *_cases("Farthest from the optimum", farthest(cases, CASES), "Feasible plans with the greatest relative gaps, one for each task and agent."),
+        *_cases(
+            "Farthest from the optimum", farthest(cases, CASES),
+            "Feasible plans with the greatest relative gaps, one for each task and agent.",
+        ),
         *_cases(
             "Most constraints violated", most_broken(cases, CASES),
             "Plans of known offers that break most constraints, one for each task and agent.",
@@ -81,9 +84,7 @@ def _rates(found: Sequence[Summary], every: Sequence[Scored]) -> Iterator[Sectio
     best = next((item for item in found if item.feasible.of), None)
     alt = "Shares of feasible and of optimal plans by agent, with 95 % intervals"
     if best is not None:
-        alt += (
-            f"; most feasible: {_short(best.name)} with {_rate(best.feasible)}, of which optimal {_rate(best.optimal)}"
-        )
+        alt += f"; most feasible: {_short(best.name)} with {_rate(best.feasible)}, {_rate(best.optimal)} optimal"
     notes = [alt + "."]
     if len(found) > len(drawn):
         notes.append(f"The figures show the first {len(drawn)} of {len(found):,} agents.")

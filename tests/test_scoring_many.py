@@ -99,7 +99,7 @@ def test_every_answer_has_its_verdict_in_the_order_of_the_file(scored: Callable[
     assert [row.line for row in rows] == list(range(1, len(lines) + 1))
     assert [(row.task, row.agent) for row in rows] == [(item["task"], item["agent"]) for item in lines]
     first = rows[0]
-    assert (first.value, first.optimum, first.gap, first.relative_gap) == (107_207, 102_097, 5_110, "730/14585")
+    assert (first.value, first.optimum, first.gap, first.relative_gap) == (107_207, 102_097, 5_110, "5110/102097")
     assert first.standing == Standing(better=1, tied=1, worse=213, total=215)
     assert (first.published, first.unit, first.scale, first.status) == ("Correct", "USD", 100, "solvable")
     assert json.loads(first.submitted or "")["picks"]["hotel"] == [{"id": SECOND["hotel"]}]
@@ -143,11 +143,11 @@ def test_a_table_for_people_and_numbers_for_programs(
     scored(lines)
     shown = capsys.readouterr().out
     assert "[red]b\\x1b[1m" in shown
-    assert "2.51 %" in shown  # the mean of 0 and 730/14585, rounded up
+    assert "2.51 %" in shown  # the mean of 0 and 5110/102097, rounded up
     scored(lines, "--json")
     found = json.loads(capsys.readouterr().out)
     assert (found["submissions"], found["tasks"], len(found["agents"])) == (3, 1, 2)
-    assert found["agents"][1]["median_gap"] == "73/2917"
+    assert found["agents"][1]["median_gap"] == "2555/102097"
 
 
 def test_scoring_many_loads_no_engine(certified: Path, tmp_path: Path) -> None:
@@ -333,8 +333,9 @@ def test_amounts_beyond_64_bits_survive(suffix: str, tmp_path: Path) -> None:
     huge = 10**60
     violation = Violation(constraint="c", detail="d", amount=str(huge), unit="USD", scale=100)
     rows = [
-        row(kind="feasible", value=str(-huge), optimum=str(huge), gap=str(2 * huge), relative_gap="2", violations=[violation],
-            ignored=["c"], standing=Standing(better=str(huge), tied=1, worse=0, total=str(huge + 1))),
+        row(kind="feasible", value=str(-huge), optimum=str(huge), gap=str(2 * huge), relative_gap="2",
+            violations=[violation], ignored=["c"],
+            standing=Standing(better=str(huge), tied=1, worse=0, total=str(huge + 1))),
         row(line=2, relative_gap=f"{10**150}/7", reason="\x00\u202e"),
     ]  # fmt: skip
     path = tmp_path / f"v{suffix}"
