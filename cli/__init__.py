@@ -22,7 +22,7 @@ INTERRUPTED = 130
 
 click.rich_click.COMMAND_GROUPS = {
     "cobench": [
-        {"name": "Certify and score", "commands": ["verify", "check", "score", "solve", "prove"]},
+        {"name": "Certify and score", "commands": ["verify", "check", "score", "report", "solve", "prove"]},
         {"name": "Ask about all plans", "commands": ["rank", "best", "explain", "diff"]},
         {"name": "Judge tasks", "commands": ["audit", "harden"]},
         {"name": "Thousands of tasks", "commands": ["certify", "merge"]},
@@ -34,7 +34,8 @@ click.rich_click.COMMAND_GROUPS = {
 # The module in which each command is: importing all of them takes longer than some of them run.
 _HOMES = {
     "verify": "verification", "check": "certificates", "score": "plans", "solve": "plans", "prove": "proving",
-    "rank": "ranking", "best": "ranking", "explain": "explaining", "diff": "comparing", "audit": "auditing",
+    "rank": "ranking", "best": "ranking", "explain": "explaining", "diff": "comparing", "report": "reporting",
+    "audit": "auditing",
     "harden": "auditing", "certify": "suite", "merge": "suite", "init": "files", "schema": "files", "data": "data",
     "completion": "files", "convert": "converting",
 }  # fmt: skip

@@ -68,31 +68,74 @@ def _written(picks: Sequence[Pick], several: bool) -> str:
 
 
 @click.command()
-@click.argument("task", type=_TASK)
-@click.argument("plan", metavar="PLAN")
+@click.argument("task", type=_TASK, required=False)
+@click.argument("plan", metavar="PLAN", required=False)
 @DATA
-@click.option("--certificate", type=_TASK, help="The task's certificate; without it the task is certified first.")
-@click.option("--json", "as_json", is_flag=True, help="The verdict as JSON.")
+@click.option(
+    "--certificate",
+    type=_TASK,
+    help="The task's certificate; without it the task is certified first. With --submissions: a folder of them.",
+)
+@click.option("--submissions", type=_TASK, metavar="FILE", help="Score many: a line of JSON for each submission.")
+@click.option("--task", "tasks", type=_TASK, metavar="TASKS", help="With --submissions: a folder or file of tasks.")
+@click.option("--out", type=_TASK, metavar="FILE", help="With --submissions: the verdicts, as .parquet or .jsonl.")
+@click.option(
+    "--ignore",
+    multiple=True,
+    metavar="CLAUSE",
+    help="Do not count violations of this constraint or clause: budget, trip.lasts, '*.twice'. Repeatable.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The verdict as JSON; with --submissions, the table.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
-def score(task: Path, plan: str, data: str | None, certificate: Path | None, as_json: bool, quiet: bool) -> int:
+def score(
+    task: Path | None, plan: str | None, data: str | None, certificate: Path | None, submissions: Path | None,
+    tasks: Path | None, out: Path | None, ignore: tuple[str, ...], as_json: bool, quiet: bool,
+) -> int:  # fmt: skip
     """Give the exact verdict on PLAN (a YAML or JSON file, or - for stdin): violations, rank and gap to the optimum.
 
     A plan is `picks: {choice: offer id}`; `refusal: text` says that the task has no plan. Exit code 0 whenever there is
     a verdict, whatever it is.
 
+    With --submissions, score thousands of answers of many agents to many tasks, from certificates alone. Each line is
+    {"task": id, "agent": name, "answer": a plan, a refusal, text or null}; "published" may say what others said of it.
+
+    A plan that breaks nothing but what --ignore names is called feasible, without an optimum or a rank.
+
     \b
     cobench score task.yaml plan.yaml --certificate certificates/task.cert.json
+    cobench score --submissions runs.jsonl --task tasks/ --certificate certificates/ --out verdicts.parquet
     """
-    from ..agent_runner.scoring import score_text
+    if submissions is not None:
+        if task is not None:
+            raise click.UsageError("--submissions goes without TASK and PLAN; say --task TASKS")
+        if tasks is None or certificate is None:
+            raise click.UsageError("--submissions needs --task and --certificate")
+        from .scoring import score_submissions
+
+        return score_submissions(submissions, tasks, data, certificate, ignore, out, as_json, quiet)
+    if tasks is not None or out is not None:
+        raise click.UsageError("--task and --out go with --submissions")
+    if task is None or plan is None:
+        raise click.UsageError(f"Missing argument '{'TASK' if task is None else 'PLAN'}'.")
+    return _score_one(task, plan, data, certificate, ignore, as_json, quiet)
+
+
+def _score_one(
+    task: Path, plan: str, data: str | None, certificate: Path | None, ignore: tuple[str, ...], as_json: bool,
+    quiet: bool,
+) -> int:  # fmt: skip
+    from ..agent_runner.scoring import ignorable, score_text
     from ..schemas.problem import pose
     from ..schemas.task import load_task
     from ..solver.checker.check import open_data
     from ..verification import data_of
+    from .scoring import require_ignorable
 
     text = read_plan(plan)
     file = load_task(task)
     dataset = data_of(file, data)
     problem = pose(file, dataset.manifest)
+    require_ignorable(ignore, set(ignorable(problem)))
     with progress(quiet=quiet) as shown:
         shown.begin("reading tables")
         opened = open_data(dataset.folder, problem)
@@ -101,7 +144,7 @@ def score(task: Path, plan: str, data: str | None, certificate: Path | None, as_
         else:
             known = _certified(file, dataset, shown.begin)
         shown.begin("scoring")
-        verdict = score_text(text, plan, problem, opened, known, _ranker(problem, dataset, known))
+        verdict = score_text(text, plan, problem, opened, known, _ranker(problem, dataset, known), ignore)
     if as_json:
         print_json(verdict.model_dump(mode="json", exclude_none=True))
         return 0
@@ -151,31 +194,37 @@ def _certified(file: TaskFile, dataset: Dataset, step: Any) -> Certificate:
 
 def certificate_of(path: Path, problem: Problem, dataset: Dataset, opened: Any) -> Certificate:
     """The certificate in a file, if it is about this task and these tables."""
-    from ..schemas.canonical import narrow
     from ..schemas.certificate import read_certificate
-    from ..solver.checker.check import evaluate
-    from ..solver.checker.replay import objective_faults
 
     try:
         content = path.read_bytes()
     except OSError as fault:
         raise CertificateError(f"cannot read the certificate: {fault.strerror}", where=Where(str(path))) from None
     found = read_certificate(content, str(path))
+    require_about(found, str(path), problem, dataset, opened)
+    return found
+
+
+def require_about(found: Certificate, path: str, problem: Problem, dataset: Dataset, opened: Any) -> None:
+    """Raises CertificateError when a certificate is not about all of this task and these tables, or is incoherent."""
+    from ..schemas.canonical import narrow
+    from ..solver.checker.check import evaluate
+    from ..solver.checker.replay import objective_faults
+
     facts = found.dataset
     if found.task.digest != problem.digest:
-        raise CertificateError("the certificate is about another task", where=Where(str(path)))
+        raise CertificateError("the certificate is about another task", where=Where(path))
     same = (facts.tables, facts.relations) == (opened.digests, opened.relation_digests)
     if not same or facts.manifest != dataset.manifest.digest():
-        raise CertificateError("the certificate is about other data", where=Where(str(path)))
+        raise CertificateError("the certificate is about other data", where=Where(path))
     if other := objective_faults(problem, found):
-        raise CertificateError(f"the certificate is about another objective: {other[0]}", where=Where(str(path)))
-    require_coherent(found, str(path))
+        raise CertificateError(f"the certificate is about another objective: {other[0]}", where=Where(path))
+    require_coherent(found, path)
     best = found.claims.optimum or found.claims.incumbent
     if best is not None and evaluate(problem, opened, best.plan).value != narrow(best.value):
         raise Disagreement(f"error: the plan in {path} does not have the value that it says")
     if found.scope.constraints is not None or found.scope.within is not None:
-        raise CertificateError("the certificate covers only a part of the task", where=Where(str(path)))
-    return found
+        raise CertificateError("the certificate covers only a part of the task", where=Where(path))
 
 
 def require_coherent(certificate: Certificate, name: str) -> None:

@@ -16,12 +16,12 @@ Rows = list[dict[str, Any]]
 
 
 def distribution_chart(
-    pairs: Sequence[tuple[int, int]], scale: int, label: str, marks: Mapping[str, int]
+    pairs: Sequence[tuple[int, int]], scale: int, label: str, marks: Mapping[str, int], counted: str = "plans"
 ) -> dict[str, Any]:
     """How many plans there are by value; `pairs` (value, plans), in whole bins where values are many, else a bar around
     each value.
 
-    `marks` names values that a line is drawn at.
+    `marks` names values that a line is drawn at, `counted` what the bars count.
     """
     import altair as alt
 
@@ -47,9 +47,9 @@ def distribution_chart(
             "from:Q", title=wrap(label, LETTERS), scale=alt.Scale(zero=False), axis=alt.Axis(tickMinStep=1 / scale)
         ),
         x2="to:Q",
-        y=alt.Y("plans:Q", title="plans"),
+        y=alt.Y("plans:Q", title=counted),
         y2=alt.datum(0),  # else a bar between two places lies flat
-        tooltip=[*(["from:Q", "to:Q"] if width > 1 else ["value:Q"]), alt.Tooltip("shown:N", title="plans")],
+        tooltip=[*(["from:Q", "to:Q"] if width > 1 else ["value:Q"]), alt.Tooltip("shown:N", title=counted)],
     )  # fmt: skip
     lines: Rows = [{"value": value / scale, "name": name} for name, value in marks.items()]
     rules = alt.Chart(alt.Data(values=lines)).mark_rule(color=MARK, strokeDash=[4, 3]).encode(
@@ -62,7 +62,7 @@ def distribution_chart(
         .mark_text(angle=270, align="right", dx=-4, dy=-7, color=MARK, fontSize=10)
         .encode(y=alt.value(0), text="name:N")
     )
-    return _spec(alt.layer(bars, rules, names), height=240)
+    return finished(alt.layer(bars, rules, names), height=240)
 
 
 def _labels(marks: Mapping[str, int], span: int) -> list[tuple[str, int]]:
@@ -99,7 +99,7 @@ def steps_chart(
         tooltip=["threshold:Q", "optimum:Q"],
     )  # fmt: skip
     rule = alt.Chart(alt.Data(values=[{"now": now}])).mark_rule(color=MARK, strokeDash=[4, 3]).encode(x="now:Q")
-    return _spec(alt.layer(line, rule), height=240)
+    return finished(alt.layer(line, rule), height=240)
 
 
 def bars_chart(bars: Sequence[tuple[str, float, str]], title: str) -> dict[str, Any]:
@@ -112,14 +112,14 @@ def bars_chart(bars: Sequence[tuple[str, float, str]], title: str) -> dict[str, 
         x=alt.X("length:Q", title=wrap(title, LETTERS)), tooltip=["name:N", "said:N"]
     )
     said = base.mark_text(align="left", dx=4, fontSize=11).encode(x="length:Q", text="said:N")
-    return _spec(alt.layer(drawn, said), height=max(40, 22 * len(rows)))
+    return finished(alt.layer(drawn, said), height=max(40, 22 * len(rows)))
 
 
 def funnel_chart(choices: Mapping[str, Sequence[tuple[str, int]]]) -> dict[str, Any]:
     """The rows of each choice that are left after each filter, on a logarithmic scale, one panel a choice."""
     import altair as alt
 
-    return _spec(alt.hconcat(*(_funnel(left, choice) for choice, left in choices.items())), height=None)
+    return finished(alt.hconcat(*(_funnel(left, choice) for choice, left in choices.items())), height=None)
 
 
 def _funnel(left: Sequence[tuple[str, int]], title: str) -> Any:
@@ -146,11 +146,11 @@ def sets_chart(names: Sequence[str], sets: Sequence[Sequence[str]], what: str) -
         y=alt.Y("set:N", scale=alt.Scale(domain=numbers), title=what, axis=alt.Axis(grid=True)),
         tooltip=["set:N", "name:N"],
     )  # fmt: skip
-    return _spec(chart, height=max(40, 20 * len(sets)), width=min(WIDTH, 60 * len(names)))
+    return finished(chart, height=max(40, 20 * len(sets)), width=min(WIDTH, 60 * len(names)))
 
 
-def _spec(chart: Any, height: int | None, width: int = WIDTH) -> dict[str, Any]:
-    """The specification, with sizes where the chart has none of its own."""
+def finished(chart: Any, height: int | None, width: int | str = "container") -> dict[str, Any]:
+    """The specification, as wide as the page unless said otherwise; without a height the chart has sizes of its own."""
     if height is not None:
         chart = chart.properties(width=width, height=height)
     spec: dict[str, Any] = chart.configure_view(stroke=None).to_dict(validate=True)

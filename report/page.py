@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -34,12 +35,15 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading, a sentence or two, a figure and a table; beside a figure the table is folded away."""
+    """A heading (2: of the page, 3: below another), a sentence or two, a figure and a table; beside a figure the table
+    is folded away.
+    """
 
     heading: str
     text: str = ""
     figure: Figure | None = None
     grid: Grid | None = None
+    level: int = 2
 
 
 def require() -> None:
@@ -59,15 +63,19 @@ def page(title: str, lead: str, sections: Sequence[Section]) -> str:
     import jinja2  # these two are an extra, and heavy
 
     figures = [section.figure for section in sections if section.figure is not None]
-    script = ""
-    if figures:
-        import vl_convert
-
-        bundle = vl_convert.javascript_bundle()  # pyright: ignore[reportCallIssue] - the snippet is optional
-        script = bundle.replace("</script", "<\\/script")
+    script = _script() if figures else ""
     template = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True).from_string(
         Path(__file__).with_name("page.html").read_text(encoding="utf-8")
     )
     # `<` is escaped inside the data, so that no text in it can end the script element.
     specs = json.dumps([figure.spec for figure in figures], ensure_ascii=False, sort_keys=True).replace("<", "\\u003c")
     return template.render(title=title, lead=lead, sections=sections, script=script, specs=specs, version=VERSION)
+
+
+@cache
+def _script() -> str:
+    """What draws figures, as the content of a script element; making it takes seconds."""
+    import vl_convert
+
+    bundle = vl_convert.javascript_bundle()  # pyright: ignore[reportCallIssue] - the snippet is optional
+    return bundle.replace("</script", "<\\/script")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, field_validator
 
 from .errors import PlanError
-from .source import parse_source
+from .source import Source, parse_source
 from .validation import Written, validate
 
 MAX_ID = 4096  # characters of an offer id
@@ -67,7 +67,11 @@ def parse_plan(text: str, name: str) -> Plan | Refusal | None:
     """The submission in YAML or JSON text; None when it is empty; PlanError when it is something else."""
     if not text.strip():
         return None
-    source = parse_source(_escaped(text), name, PlanError)
+    return read_plan(parse_source(_escaped(text), name, PlanError))
+
+
+def read_plan(source: Source) -> Plan | Refusal:
+    """The submission in a parsed text; PlanError when it is something else."""
     if isinstance(source.data, dict) and "refusal" in source.data:
         return validate(Refusal, source, PlanError)
     return validate(Plan, source, PlanError)

@@ -22,6 +22,13 @@ class VerdictKind(StrEnum):
     UNDECIDED = "undecided"  # says that there is no plan, and the certificate does not know
 
 
+# What a plan may do wrong with a set or route as a whole; such a violation is named `choice.clause`.
+SET_CLAUSES = ("number", "twice")
+ROUTE_CLAUSES = (
+    *SET_CLAUSES, "travel", "opens", "closes", "lasts", "wait", "start", "end", "first", "last", "times",
+)  # fmt: skip
+
+
 class Violation(Written):
     """A broken constraint. `amount / scale` in `unit` is by how much a threshold is missed, None if it is none."""
 
@@ -42,7 +49,11 @@ class Standing(Written):
 
 
 class Verdict(Written):
-    """The outcome for one task. `gap` is the distance to the optimum, `relative_gap` the same over |optimum| as p/q."""
+    """The outcome for one task. `gap` is the distance to the optimum, `relative_gap` the same over |optimum| as p/q.
+
+    `ignored`: names among the violations that whoever asked did not want to count. A plan that breaks nothing else is
+    called feasible, but it is none of the plans that the certificate speaks of: no optimum, gap or standing then.
+    """
 
     task: str
     kind: VerdictKind
@@ -54,4 +65,5 @@ class Verdict(Written):
     unit: str = ""
     scale: int = 1
     violations: tuple[Violation, ...] = ()
+    ignored: tuple[str, ...] = ()
     standing: Standing | None = None

@@ -7,15 +7,18 @@ from ..schemas.canonical import narrow, wide
 from ..schemas.certificate import Certificate
 from ..schemas.problem import Problem
 from ..schemas.verdict import Standing
-from .questions.place import order_of
+from .questions.place import Order, order_of
 
 
 def standing(certificate: Certificate, value: int) -> Standing | None:
     """Read from the certificate's distribution, without any engine; None when it has none."""
     order = order_of(certificate)
-    if order is None:
-        return None
-    own = -value if certificate.objective.sense == "maximize" else value
+    return None if order is None else standing_in(order, value, maximize=certificate.objective.sense == "maximize")
+
+
+def standing_in(order: Order, value: int, *, maximize: bool) -> Standing:
+    """The same from an order that is at hand, for many values."""
+    own = -value if maximize else value
     better, tied = order.ranks([own])[own]
     return _standing(better, tied, order.total - better - tied)
 

@@ -113,7 +113,9 @@ ROOMS = {
         ("tasks", "tasks.*"), rooms=("schemas", "datasets", *PUBLIC_SOLVER), libraries=("pyarrow", "pydantic")
     ),
     "agent_runner": Room(
-        ("agent_runner", "agent_runner.*"), rooms=("schemas", "datasets", *PUBLIC_SOLVER), libraries=("polars",)
+        ("agent_runner", "agent_runner.*"),
+        rooms=("schemas", "datasets", *PUBLIC_SOLVER),
+        libraries=("polars", "pyarrow", "pydantic"),
     ),
     "report": Room(("report", "report.*"), rooms=("schemas",), libraries=("altair", "jinja2", "vl_convert")),
     # Runs `verification` on many tasks; nothing below it knows that there are many.
