@@ -40,8 +40,6 @@ ROOMS = {
         (
             "solver.model",
             "solver.outcome",
-            "solver.sets",
-            "solver.sets.model",
             "solver.coding",
             "solver.reduce",
             "solver.program",
