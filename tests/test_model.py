@@ -286,6 +286,11 @@ def _wrong_price(model: Model) -> Model:
     return replace(model, objective=replace(model.objective, columns=columns))
 
 
+def _negated(linear: Linear) -> Linear:
+    columns = {place: -column for place, column in linear.columns.items()}
+    return Linear(columns, tuple(replace(term, values=-term.values) for term in linear.terms), -linear.constant)
+
+
 FAULTS: dict[str, Callable[[Model], Model]] = {
     "a threshold is one too low": lambda model: _rows_plus(model, 1),
     "a threshold is one too high": lambda model: _rows_plus(model, -1),
@@ -298,7 +303,7 @@ FAULTS: dict[str, Callable[[Model], Model]] = {
     "the last offer is lost": lambda model: model.narrowed({0: np.arange(max(0, len(model.choices[0]) - 1))}),
     "the objective is one too high": lambda model: _objective_plus(model, 1),
     "a price is wrong": _wrong_price,
-    "the sense is wrong": lambda model: replace(model, maximize=not model.maximize),
+    "the sense is wrong": lambda model: replace(model, objective=_negated(model.objective)),
 }
 
 
