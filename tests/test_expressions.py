@@ -18,12 +18,12 @@ from cobench.schemas import expression as ex
 from cobench.schemas.binding import Scope, bind
 from cobench.schemas.errors import CobenchError, ExpressionError
 from cobench.schemas.manifest import World
-from cobench.schemas.problem import pose
 from cobench.schemas.syntax import MAX_BYTES, MAX_DEPTH, MAX_TOKENS, ExpressionText, Span, parse
+from cobench.schemas.problem import pose
 from cobench.schemas.task import parse_task
 from cobench.schemas.units import COUNT, format_value
+from cobench.solver.certify import certify
 from cobench.solver.checker.check import compiled
-from cobench.solver.lower import lower
 from cobench.solver.lowering.values import Evaluator, table_columns
 from hypothesis import given
 from hypothesis import strategies as st
@@ -143,14 +143,14 @@ class Page:
     def refusal(self, text: str) -> CobenchError:
         """The error that an expression gives, as a constraint of a task if not before."""
         with pytest.raises(CobenchError) as caught:
-            self.lowered(text)
+            self.certified(text)
         return caught.value
 
-    def lowered(self, text: str) -> None:
+    def certified(self, text: str) -> None:
         self.bound(text)
         quoted = "'" + text.replace("'", "''") + "'"
         task = parse_task(TASK + f"constraints:\n  c: {quoted}\nminimize: hotel.price\n")
-        lower(pose(task, self.data.manifest), self.data)
+        certify(task, self.data)
 
 
 @pytest.fixture(scope="module")

@@ -22,20 +22,36 @@ sys.path[:0] = [str(HERE)]  # a module beside this one, which is no package
 
 from natural_plan import LENIENT  # noqa: E402
 
-RESULTS, DOCS = HERE.parent / "results", HERE.parent.parent / "docs"
+ROOT = HERE.parent.parent
+RESULTS, DOCS, README = HERE.parent / "results", ROOT / "docs", ROOT / "README.md"
+BEGIN, END = "<!-- external: written by benchmarks/external/page.py -->\n", "<!-- /external -->\n"
 HEURISTICS = ("MOSER", "HEU", "CPCCP", "FLTS", "RLS")
+
+GRADES = ("proved", "agreed", "claimed")
+FEASIBLE = ("feasible", "optimal")
 
 Found = dict[str, Any]
 
 
 def main() -> None:
-    """Writes the page and its two figures."""
-    families = {
+    """Writes the page, its two figures, and the table in the README."""
+    families = committed()
+    DOCS.joinpath("external_gaps.svg").write_text(drawn(heuristic_gaps(families["mmkp"])), encoding="utf-8")
+    DOCS.joinpath("external_costs.svg").write_text(drawn(annotated_costs(families["travelplanner"])), encoding="utf-8")
+    DOCS.joinpath("external.md").write_text(page(families), encoding="utf-8")
+    README.write_text(in_readme(README.read_text(encoding="utf-8"), families), encoding="utf-8")
+
+
+def committed() -> Found:
+    """The results of every family."""
+    return {
         name: json.loads((RESULTS / f"external_{name}.json").read_text(encoding="utf-8"))
         for name in ("natural_plan", "mmkp", "tau_airline", "travelplanner")
     }
-    DOCS.joinpath("external_gaps.svg").write_text(drawn(heuristic_gaps(families["mmkp"])), encoding="utf-8")
-    DOCS.joinpath("external_costs.svg").write_text(drawn(annotated_costs(families["travelplanner"])), encoding="utf-8")
+
+
+def page(families: Found) -> str:
+    """docs/external.md."""
     sections = (
         head(families),
         of_natural_plan(families["natural_plan"]),
@@ -44,8 +60,14 @@ def main() -> None:
         of_travelplanner(families["travelplanner"]),
         tail(families),
     )
-    text = "\n".join(line for section in sections for line in section)
-    DOCS.joinpath("external.md").write_text(text + "\n", encoding="utf-8")
+    return "\n".join(line for section in sections for line in section) + "\n"
+
+
+def in_readme(text: str, families: Found) -> str:
+    """The README with the agreement between its two comments."""
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    return before + BEGIN + "\n".join(agreement(families)) + END + after
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[Any]], numbers: Iterable[int] = ()) -> Iterator[str]:
@@ -60,47 +82,53 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[Any]], numbers: Iterabl
 
 def head(families: Found) -> Iterator[str]:
     """What this is, and the agreement in one table."""
-    natural, knapsacks, trips = families["natural_plan"], families["mmkp"], families["travelplanner"]
-    kinds = natural["kinds"]
     yield "# Other people's benchmarks"
     yield ""
     yield "Tasks, optima and submitted plans that were not made by us, in their original formats, converted by `cobench convert`,"
     yield "certified by every engine, recomputed by the checker, and compared with what was published. This page is written by"
     yield "`benchmarks/external/page.py` from the committed results; nothing in it is typed by hand."
     yield ""
+    yield from agreement(families)
+    yield "*Proved*: the checker recomputed the optimum from task and tables alone. *Agreed*: engines of two kinds gave it alike."
+    summaries = (
+        *families["natural_plan"]["kinds"].values(),
+        *families["mmkp"]["sets"].values(),
+        families["tau_airline"],
+        families["travelplanner"],
+    )
+    refuted = [task for found in summaries for task in found["refuted"]]
+    yield f"The checker refuted {', '.join(refuted) or 'nothing'}, and no two engines disagreed."
+    yield ""
+
+
+def agreement(families: Found) -> Iterator[str]:
+    """What was published and what is certified, a row for each kind of task."""
+    knapsacks, tau, trips = (families[name] for name in ("mmkp", "tau_airline", "travelplanner"))
     rows: list[Sequence[Any]] = []
     for kind, claim in (
         ("trip", "the golden plan is the only feasible order"),
         ("meeting", "the golden plan meets as many friends as can be met"),
         ("calendar", "the golden time is feasible, and the earliest where that is asked"),
     ):
-        found = kinds[kind]
+        found = families["natural_plan"]["kinds"][kind]
         agree = found["golden"].get("optimal", 0)
         if kind == "trip":
-            agree = min(agree, (found["counts"] or {}).get("1", 0))
+            agree = min(agree, found["counts"].get("1", 0))
         rows.append((f"Natural Plan, {kind}", found["tasks"], claim, f"{agree} of {found['tasks']}", grades(found)))
     closed = [item for item in knapsacks["instances"] if item["optimum"] is not None]
-    agree = sum(item["exact"] is not None and item_value(item) == float(item["exact"]) for item in closed)
-    total = {name: sum(item["grade"] == name for item in closed) for name in ("proved", "agreed", "claimed")}
+    agree = sum(item_value(item) == float(item["exact"]) for item in closed)
+    total = {name: sum(item["grade"] == name for item in closed) for name in GRADES}
     claim = "the optimum is the published exact value"
     rows.append(
         ("Knapsacks (MMKP)", len(knapsacks["instances"]), claim, f"{agree} of {len(closed)} closed", said(total))
     )
-    tau = families["tau_airline"]
     good = sum(f"${row['value']}" in row["published"] and row["rank"] == wanted(row) for row in tau["answers"])
-    rows.append(
-        ("tau-bench, airline", tau["tasks"], "price and rank are as said", f"{good} of {tau['tasks']}", grades(tau))
-    )
-    plans = annotated(trips)
-    good = sum(row["kind"] in ("feasible", "optimal") for row in plans.values())
+    claim = "price and rank of the itinerary are as said"
+    rows.append(("tau-bench, airline", tau["tasks"], claim, f"{good} of {tau['tasks']}", grades(tau)))
+    good = sum(row["kind"] in FEASIBLE for row in annotated(trips).values())
     claim = "the annotated plan is feasible and within budget"
     rows.append(("TravelPlanner", trips["tasks"], claim, f"{good} of {trips['tasks']}", grades(trips)))
-    yield from table(("benchmark", "tasks", "published, and here", "agreement", "optima"), rows, numbers=(1,))
-    yield "*Proved*: the checker recomputed the optimum from task and tables alone. *Agreed*: engines of two kinds gave it alike."
-    summaries = (*kinds.values(), *knapsacks["sets"].values(), tau, trips)
-    refuted = [task for found in summaries for task in found["refuted"]]
-    yield f"The checker refuted {', '.join(refuted) or 'nothing'}, and no two engines disagreed."
-    yield ""
+    yield from table(("benchmark", "tasks", "published", "certified alike", "optima"), rows, numbers=(1,))
 
 
 def wanted(row: Found) -> int:
@@ -115,7 +143,7 @@ def said(counts: Found) -> str:
 
 def grades(found: Found) -> str:
     """How the optima of a family are known."""
-    return said({name: found["grades"].get(name, 0) for name in ("proved", "agreed", "claimed")})
+    return said({name: found["grades"].get(name, 0) for name in GRADES})
 
 
 def item_value(item: Found) -> float:
@@ -251,7 +279,7 @@ def annotated(found: Found) -> dict[str, Found]:
     """For each task the annotated plan: as it is, or, where that names what is not in the city, without that."""
     plans: dict[str, Found] = {}
     for row in found["plans"]:
-        if row["task"] not in plans or plans[row["task"]]["kind"] not in ("feasible", "optimal"):
+        if row["task"] not in plans or plans[row["task"]]["kind"] not in FEASIBLE:
             plans[row["task"]] = row
     return plans
 
@@ -271,7 +299,7 @@ def of_travelplanner(found: Found) -> Iterator[str]:
     yield from table(
         ("query", "annotated", "least cost", "known", "gap", "better plans", "of"), rows, numbers=(1, 2, 4, 5, 6)
     )
-    odd = [row for row in found["plans"] if row["kind"] not in ("feasible", "optimal")]
+    odd = [row for row in found["plans"] if row["kind"] not in FEASIBLE]
     for row in odd:
         words = row["reason"] or "; ".join(row["violations"])
         yield f"Query {number_of(row['task'])}, {row['agent']}: {row['kind']}. {words}"
