@@ -18,8 +18,8 @@ from cobench.schemas import expression as ex
 from cobench.schemas.binding import Scope, bind
 from cobench.schemas.errors import CobenchError, ExpressionError
 from cobench.schemas.manifest import World
-from cobench.schemas.syntax import MAX_BYTES, MAX_DEPTH, MAX_TOKENS, ExpressionText, Span, parse
 from cobench.schemas.problem import pose
+from cobench.schemas.syntax import MAX_BYTES, MAX_DEPTH, MAX_TOKENS, ExpressionText, Span, parse
 from cobench.schemas.task import parse_task
 from cobench.schemas.units import COUNT, format_value
 from cobench.solver.certify import certify
