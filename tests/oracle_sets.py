@@ -280,11 +280,10 @@ def truth(
                 raise UnknownObjectiveError(f"{parts}: {worth}")
             found.append((tuple(ids for (ids,), _ in parts), worth))
     sign = -1 if sense == "maximize" else 1
-    ordered = {name: _places_in_order(world, spec) for name, spec in specs.items()}
     found.sort(
         key=lambda plan: (
             sign * plan[1],
-            [[ordered[name][item] for item in ids] for name, ids in zip(specs, plan[0], strict=True)],
+            [_by_group(world, spec, ids) for spec, ids in zip(specs.values(), plan[0], strict=True)],
         )
     )
     return Truth(tuple(specs), sense == "maximize", tuple(found))
@@ -335,3 +334,13 @@ def _places_in_order(world: World, spec: ChoiceSpec) -> dict[str, int]:
         return {offer: place for place, (offer, _) in enumerate(rows)}
     known = [(row[spec.per], offer.encode(), offer) for offer, row in rows if row[spec.per] is not None]
     return {offer: place for place, (_, _, offer) in enumerate(sorted(known))}  # type: ignore[type-var]
+
+
+def _by_group(world: World, spec: ChoiceSpec, ids: Sequence[str]) -> list[list[int]]:
+    """The places of the ids, a list for each group of the choice: canonical plans compare group by group."""
+    order = _places_in_order(world, spec)
+    if spec.per is None:
+        return [[order[item] for item in ids]]
+    groups = {offer: row[spec.per] for offer, row in world.rows(spec)}
+    values = sorted({value for value in groups.values() if value is not None})  # type: ignore[type-var]
+    return [[order[item] for item in ids if groups[item] == value] for value in values]

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from cobench.datasets.opening import open_dataset
-from cobench.schemas.certificate import Certificate
+from cobench.schemas.certificate import Certificate, Grade
 from cobench.schemas.errors import ExpressionError, InputErrors
 from cobench.schemas.task import TaskFile, parse_task
 from cobench.solver.certify import certify
 from cobench.solver.sets.certify import least_hitting
+from cobench.verification import verify
 from hypothesis import event, given
 from hypothesis import strategies as st
 
@@ -72,3 +73,16 @@ def test_least_hitting_sets_are_those_that_no_smaller_one_hits(sets: list[int]) 
     hitting = [one for one in range(64) if all(one & other for other in sets)]
     least = {one for one in hitting if not any(other != one and other & one == other for other in hitting)}
     assert set(least_hitting(sets) or ()) == least
+
+
+def test_plans_of_groups_compare_group_by_group() -> None:
+    case = case_of(99)  # two groups, of which one may be empty, and every plan is worth the same
+    lines = [line for line in case.task.splitlines() if not line.startswith(("minimize:", "maximize:"))]
+    with tempfile.TemporaryDirectory() as name:
+        case.world.write(Path(name))
+        path = Path(name) / "t.yaml"
+        path.write_text("\n".join([*lines, "maximize: 'count(m.n > 100 for m in c0)'"]) + "\n", encoding="utf-8")
+        found = verify(path, engines="scan")
+        assert found.certificate.claims.headline() == Grade.PROVED
+        assert found.refuted == ()
+        assert expect(found.certificate, parse_task(path.read_text(encoding="utf-8")), Path(name)) == "some plans"

@@ -19,7 +19,7 @@ from ...schemas.expression import Expr, choices_of, split_and, walk
 from ...schemas.plan import Pick, Plan
 from ...schemas.problem import Problem, structure
 from .check import Data, Function, Value, compiled
-from .recompute_sets import kinds, several_rows, timed_picks
+from .recompute_sets import END, kinds, several_rows, timed_picks
 
 WORK_LIMIT = 20_000_000
 _FAR = 100  # times the limit
@@ -151,7 +151,7 @@ def _plan(problem: Problem, data: Data, listed: Mapping[str, Sequence[int]], cho
         if isinstance(what, str):
             picks[choice] = (Pick(id=what),)
         else:
-            rows = [listed[choice][at] for at in what]
+            rows = [listed[choice][at] for at in what if at != END]
             picks[choice] = timed_picks(problem, data, choice, data.ids(table, rows), rows)
     return Plan(picks=picks)
 

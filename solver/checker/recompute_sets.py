@@ -18,7 +18,10 @@ from ...schemas.units import format_moment
 from .check import Data, Function, Plans, Value, compiled, plans_of
 from .several import Course, Judge, Stop, Window, aggregate
 
-Order = tuple[int, ...]  # places in the list of rows: as plans list them, or of visits in their order
+# Places in the list of rows: as plans list them, END after each group of a set, so that lists compare group by group and
+# one that begins another comes first; or of visits in their order.
+Order = tuple[int, ...]
+END = -1
 Kinds = dict[tuple[Value, ...], tuple[int, Order]]  # by values read: how many picks have them, and the first of these
 
 
@@ -138,7 +141,9 @@ def _subsets(judge: Judge, rows: Sequence[int], folds: Sequence[_Fold], work: St
     for at, row in enumerate(rows):
         members.setdefault(judge.group(row), []).append(at)
     for group in sorted(members, reverse=True):
-        counted: dict[Any, tuple[int, Order]] = {(0, state): weight for state, weight in states.items()}
+        counted: dict[Any, tuple[int, Order]] = {
+            (0, state): (times, (END, *order)) for state, (times, order) in states.items()
+        }
         for at in reversed(members[group]):
             steps = [fold.step(rows[at]) for fold in folds]
             work.take(len(counted))
