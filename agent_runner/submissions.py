@@ -41,7 +41,10 @@ class Submission:
             return parse_plan(text, NAME)
         if not isinstance(self.answer, dict):
             raise PlanError("the answer is neither a plan, nor a refusal, nor text")
-        return read_plan(json_source(text, NAME, 1, PlanError))
+        try:
+            return read_plan(json_source(text, NAME, 1, PlanError))
+        except RecursionError:
+            raise PlanError("the answer is nested too deeply") from None
 
 
 def read_submissions(path: Path) -> list[Submission]:

@@ -67,7 +67,11 @@ def convert(source: Path, out: Path) -> Converted:
     """Writes the instances in the folder `source`; raises TaskError at the file and line of what is malformed."""
     with drafting(source, out) as draft:
         instances = read_instances(source)
-        found = {item.id: item for several in instances.values() for item in several}
+        every = [item for several in instances.values() for item in several]
+        found = {item.id: item for item in every}
+        if len(found) < len(every):
+            twice = next(item.id for at, item in enumerate(every) if item.id in {other.id for other in every[:at]})
+            raise TaskError(f"two files have instances of one set: '{twice}' comes twice", where=Where(str(source)))
         for item in found.values():
             draft.dataset(item.id, _manifest(item), {"items": _rows(item)})
             draft.task(_task(item))
@@ -115,7 +119,8 @@ def read_published(path: Path, instances: Mapping[str, Sequence[Instance]]) -> d
         if table is None:
             continue
         columns, rows = (table.get("columns"), table.get("rows")) if isinstance(table, dict) else (None, None)
-        if not isinstance(columns, list) or not isinstance(rows, list):
+        named = isinstance(columns, list) and all(isinstance(item, str) for item in columns)
+        if not named or not isinstance(columns, list) or not isinstance(rows, list):
             raise fault(f"'{name}' has no columns and rows")
         if len(rows) != len(several):
             raise fault(f"'{name}' has values of {len(rows)} instances, there are {len(several)}")

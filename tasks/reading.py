@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..schemas.errors import InputError, Where
+from ..schemas.units import parse_decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +117,14 @@ def _parsed(content: bytes, file: str, line: int) -> Any:
     def refuse(constant: str) -> Any:
         raise InputError(f"{constant} is no number", where=Where(file, line, 1 if line else 0))
 
+    def decimal(digits: str) -> Fraction:
+        if (found := parse_decimal(digits)) is None:  # an exponent may stand for more digits than there is memory
+            raise ValueError(f"{digits[:60]} is no plain decimal of at most 40 digits")
+        return found
+
     try:
         text = content.decode("utf-8-sig")
-        value = json.loads(text, object_pairs_hook=distinct, parse_float=Fraction, parse_constant=refuse)
+        value = json.loads(text, object_pairs_hook=distinct, parse_float=decimal, parse_constant=refuse)
         json.dumps(value, ensure_ascii=False, default=str).encode()
     except json.JSONDecodeError as fault:
         where = Where(file, max(line, 1) + fault.lineno - 1, fault.colno)

@@ -273,7 +273,7 @@ def truth(
         if constraints is None or name in constraints
     ]
     objective = parse(ExpressionText(text))
-    choices = {name: file.task.choice(name).one for name in file.task.choose}
+    choices = {name: file.task.choice(name).table for name in file.task.choose}
     offers = [
         [offer for offer in data.offers[table] if within is None or name not in within or offer[0] in within[name]]
         for name, table in choices.items()

@@ -58,7 +58,7 @@ class Truth:
         self.sign, goal = (-1 if sense == "maximize" else 1), parse(ExpressionText(text))
         self.constraints = tuple(task.constraints)
         self.combinations: list[Combination] = []
-        for picks in itertools.product(*(data.offers[task.choice(name).one] for name in task.choose)):
+        for picks in itertools.product(*(data.offers[task.choice(name).table] for name in task.choose)):
             rows = {name: row for name, (_, row) in zip(task.choose, picks, strict=True)}
             names = Names(rows, data.parameters, data.relations)
             violated = frozenset(name for name, tree in trees.items() if value(tree, names) is not True)

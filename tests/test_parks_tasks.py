@@ -115,7 +115,7 @@ def test_the_id_is_the_file_name_and_the_level_is_what_is_booked(name: str) -> N
     task = SUITE[name].file.task
     assert task.id == name
     assert task.dataset == "parks"
-    assert sorted(task.choice(choice).one for choice in task.choose) == SERVICES[SUITE[name].level]
+    assert sorted(task.choice(choice).table for choice in task.choose) == SERVICES[SUITE[name].level]
 
 
 @every_task

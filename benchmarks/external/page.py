@@ -382,7 +382,7 @@ def annotated_costs(found: Found) -> Any:
         (task, row) for task, row in annotated(found).items() if row["optimum"] is not None and row["value"] is not None
     ]
     rows = [{"query": number_of(task), "least": row["optimum"], "annotated": int(row["value"])} for task, row in plans]
-    top = max(row["annotated"] for row in rows)
+    top = max(int(row["value"]) for _, row in plans)
     scale = alt.Scale(type="log", domain=[400, top * 1.1])
     x = alt.X("least:Q", title="least cost, dollars", scale=scale, axis=alt.Axis(format="~s"))
     y = alt.Y("annotated:Q", title="annotated plan, dollars", scale=scale, axis=alt.Axis(format="~s"))

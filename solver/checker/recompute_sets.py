@@ -18,8 +18,8 @@ from ...schemas.units import format_moment
 from .check import Data, Function, Plans, Value, compiled, plans_of
 from .several import Course, Judge, Stop, Window, aggregate
 
-# Places in the list of rows: as plans list them, END after each group of a set, so that lists compare group by group and
-# one that begins another comes first; or of visits in their order.
+# Places in the list of rows: as plans list them, END after each group of a set, so that lists compare group by group
+# and one that begins another comes first; or of visits in their order.
 Order = tuple[int, ...]
 END = -1
 Kinds = dict[tuple[Value, ...], tuple[int, Order]]  # by values read: how many picks have them, and the first of these

@@ -17,6 +17,7 @@ empty plan is no answer.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -30,6 +31,7 @@ from ..converted import Converted, Draft, drafting
 from ..reading import Node, read_json, read_json_lines
 from . import calendars, meetings, trips
 
+SUBMITTED = "_submissions.jsonl.gz"
 STEMS = ("trip_planning", "meeting_planning", "calendar_scheduling")
 GOLDEN = "golden"  # the agent, and the published verdict, of the plan that the benchmark gives as its answer
 _KINDS = {"trip_length": trips, "people_to_meet": meetings, "meeting_duration": calendars}
@@ -74,7 +76,7 @@ def convert(source: Path, out: Path, patch: Path | None = None) -> Converted:
                     raise task.fault(f"the task '{name}' comes twice")
                 seen.add(name)
                 _task(draft, name, task, patches.get(name))
-            _submissions(draft, file.with_name(f"{file.stem}_submissions.jsonl.gz"), tasks)
+            _submissions(draft, file.with_name(f"{file.stem}{SUBMITTED}"), tasks)
         if alien := next((name for name in patches if name not in seen), None):
             raise InputError(f"there is no task '{alien}' to be patched", where=Where(str(patch)))
     return draft.converted()
@@ -83,7 +85,11 @@ def convert(source: Path, out: Path, patch: Path | None = None) -> Converted:
 def _files(source: Path) -> list[Path]:
     if not source.is_dir():
         return [source]
-    if files := [path for stem in STEMS if (path := source / f"{stem}.json").exists()]:
+    files = [path for stem in STEMS if os.path.lexists(path := source / f"{stem}.json")]
+    plans = {path.name.removesuffix(SUBMITTED): path for path in sorted(source.glob(f"*{SUBMITTED}"))}
+    if alone := next((path for stem, path in plans.items() if stem not in {file.stem for file in files}), None):
+        raise InputError("these plans were submitted for tasks that are not there", where=Where(str(alone)))
+    if files:
         return files
     names = ", ".join(f"{stem}.json" for stem in STEMS)
     raise InputError("the folder has none of the files of Natural Plan", where=Where(str(source)), hint=names)
@@ -128,7 +134,7 @@ def _lost(patch: Patch | None, task: Node) -> list[tuple[str, str]]:
 
 def _submissions(draft: Draft, path: Path, tasks: Mapping[str, Node]) -> None:
     seen: set[tuple[str, str]] = set()
-    for line in read_json_lines(path) if path.exists() else ():
+    for line in read_json_lines(path) if os.path.lexists(path) else ():
         name, agent = line["task"].text(), f"{line['model'].text()}/{line['method'].text()}"
         if name not in tasks:
             raise line["task"].fault(f"there is no task '{name}'")
