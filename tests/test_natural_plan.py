@@ -121,7 +121,7 @@ def write_source(folder: Path, tasks: dict[str, Any], plans: dict[str, list[Any]
         ]
         if lines:
             text = "".join(json.dumps(line) + "\n" for line in lines)
-            (folder / f"{stem}_submissions.jsonl.gz").write_bytes(gzip.compress(text.encode()))
+            (folder / f"{stem}_submissions.jsonl.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
     return folder
 
 
@@ -414,12 +414,18 @@ LINE = {"task": "trip-1", "model": "m", "method": "p", "status": "Correct", "vio
     ("content", "said"),
     [
         (b"plain", "not a whole gzip file"),
-        (gzip.compress(b"{}")[:-4], "not a whole gzip file"),
-        (gzip.compress(b"\n{"), "gz:2:2: error: not valid JSON"),
-        (gzip.compress(b"{}"), "gz:1:1: error: the key 'task' is missing"),
-        (gzip.compress(json.dumps({**LINE, "task": "x"}).encode()), "/task: there is no task 'x'"),
-        (gzip.compress(json.dumps({**LINE, "plan": 7}).encode()), "/plan: an object is needed here, this is 7"),
-        (gzip.compress((json.dumps(LINE) + "\n").encode() * 2), "gz:2:1: error: a second plan of m/p for 'trip-1'"),
+        (gzip.compress(b"{}", mtime=0)[:-4], "not a whole gzip file"),
+        (gzip.compress(b"\n{", mtime=0), "gz:2:2: error: not valid JSON"),
+        (gzip.compress(b"{}", mtime=0), "gz:1:1: error: the key 'task' is missing"),
+        (gzip.compress(json.dumps({**LINE, "task": "x"}).encode(), mtime=0), "/task: there is no task 'x'"),
+        (
+            gzip.compress(json.dumps({**LINE, "plan": 7}).encode(), mtime=0),
+            "/plan: an object is needed here, this is 7",
+        ),
+        (
+            gzip.compress((json.dumps(LINE) + "\n").encode() * 2, mtime=0),
+            "gz:2:1: error: a second plan of m/p for 'trip-1'",
+        ),
     ],
 )
 def test_submissions_that_cannot_be_read_are_refused(source: Path, tmp_path: Path, content: bytes, said: str) -> None:
@@ -480,7 +486,7 @@ def sample(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / f"{stem}.json").write_text(json.dumps(tasks), encoding="utf-8")
         with gzip.open(real / f"{stem}_submissions.jsonl.gz", "rb") as stream:
             lines = [line for line in stream if json.loads(line)["task"] in tasks]
-        (folder / f"{stem}_submissions.jsonl.gz").write_bytes(gzip.compress(b"".join(lines)))
+        (folder / f"{stem}_submissions.jsonl.gz").write_bytes(gzip.compress(b"".join(lines), mtime=0))
     patch = (ROOT / "benchmarks" / "external" / "natural_plan_patch.yaml").read_text(encoding="utf-8")
     (kept := folder / "patch.yaml").write_text(patch.partition("  trip_planning_example_1487")[0], encoding="utf-8")
     convert(folder, folder.with_name("converted"), kept)
