@@ -7,12 +7,16 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from cobench.datasets.opening import open_dataset
-from cobench.schemas.certificate import Certificate
+from cobench.schemas.certificate import Certificate, Grade
 from cobench.schemas.errors import ExpressionError, InputErrors
+from cobench.schemas.problem import pose
 from cobench.schemas.task import TaskFile, parse_task
 from cobench.solver.certify import certify
+from cobench.solver.checker.replay import grades
 from cobench.solver.sets.certify import least_hitting
+from cobench.verification import replay
 from hypothesis import event, given
 from hypothesis import strategies as st
 
@@ -20,8 +24,8 @@ from .oracle_sets import truth
 from .phrases_sets import case_of
 
 
-def expect(found: Certificate, file: TaskFile, folder: Path) -> str:
-    wanted, claims = truth(file, folder), found.claims
+def expect(found: Certificate, file: TaskFile, folder: Path, within: dict[str, list[str]] | None = None) -> str:
+    wanted, claims = truth(file, folder, within=within), found.claims
     assert claims.count is not None
     assert claims.count.at_least == claims.count.at_most == wanted.count
     if not wanted.count:
@@ -65,6 +69,42 @@ def test_a_certificate_claims_exactly_what_is_true(seed: int) -> None:
             event("refused")
             return
         event(expect(found, file, Path(name)))
+
+
+def verified(folder: Path, task: str, within: dict[str, list[str]] | None = None) -> Certificate:
+    """The certificate; each of its claims is proved, and the truth."""
+    file, data = parse_task(task), open_dataset(str(folder))
+    found = certify(file, data, within=within)
+    report = replay(pose(file, data.manifest), data, found)
+    assert {*grades(found, report).values()} == {Grade.PROVED}, report
+    expect(found, file, folder, within)
+    return found
+
+
+def test_of_lists_with_per_an_empty_group_comes_first_whatever_other_groups_pick(tmp_path: Path) -> None:
+    case = case_of(99)
+    case.world.write(tmp_path)
+    lines = [line for line in case.task.splitlines() if not line.startswith("maximize:")]
+    found = verified(tmp_path, "\n".join([*lines, "maximize: count(m.n > 100 for m in c0)", ""]))
+    assert found.claims.optimum is not None
+    assert [pick.id for pick in found.claims.optimum.plan.picks["c0"]] == ["i_é"]
+
+
+PER = """cobench: 1
+id: t
+dataset: .
+choose:
+  days: {any_of: items, per: day, at_least: 1}
+minimize: count(m for m in days)
+"""
+
+
+@pytest.mark.parametrize(
+    ("kept", "status"), [(["i_Z", "i_é"], "solvable"), (["i_Z"], "unsolvable"), ([], "unsolvable")]
+)
+def test_a_scope_takes_rows_away_and_no_group(tmp_path: Path, kept: list[str], status: str) -> None:
+    case_of(99).world.write(tmp_path)  # Z is of one day, é of another
+    assert verified(tmp_path, PER, {"days": kept}).claims.status.value == status
 
 
 @given(st.lists(st.integers(1, 63), max_size=6))

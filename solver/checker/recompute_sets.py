@@ -19,6 +19,7 @@ from .check import Data, Function, Plans, Value, compiled, plans_of
 from .several import Course, Judge, Stop, Window, aggregate
 
 Order = tuple[int, ...]  # places in the list of rows: as plans list them, or of visits in their order
+_A_STATE = 4  # steps to make a state of a set, about as many as take as long elsewhere
 Kinds = dict[tuple[Value, ...], tuple[int, Order]]  # by values read: how many picks have them, and the first of these
 
 
@@ -30,11 +31,15 @@ class Steps(Protocol):
 
 
 def several_rows(problem: Problem, data: Data, choice: str, rows: Iterable[int]) -> list[int]:
-    """Those of the rows that can be in a plan, in the order in which canonical plans list them."""
+    """Those of the rows that can be in a plan, by id, and with `per` from the last group to the first.
+
+    So lists of places compare as canonical plans do: a list that has no more of a group goes on in a later one, or
+    ends, and comes before one that has.
+    """
     judge, table = plans_of(problem, data).judges[choice], problem.choices[choice]
     fit = [row for row in rows if not judge.unfit(row)]
     ids = dict(zip(fit, data.ids(table, fit), strict=True))
-    return sorted(fit, key=lambda row: (judge.group(row), ids[row]))
+    return sorted(sorted(fit, key=ids.__getitem__), key=judge.group, reverse=True)
 
 
 def kinds(problem: Problem, data: Data, choice: str, rows: Sequence[int], reads: Sequence[Expr], work: Steps) -> Kinds:
@@ -88,7 +93,7 @@ _UNKNOWN = "unknown"  # in a state: some row made the aggregate unknown for good
 
 
 class _Fold:
-    """One aggregate over the rows of a set, one row after another."""
+    """One aggregate over the rows of a set, some rows that look alike after others."""
 
     def __init__(self, each: ex.Each, data: Data, table: str) -> None:
         self._function = each.function
@@ -99,23 +104,30 @@ class _Fold:
     def _adds(self) -> bool:
         return self._function in ("sum", "count")
 
-    def step(self, row: int) -> Callable[[Any], Any]:
-        """What the row makes of a state."""
+    def look(self, row: int) -> tuple[Value, ...]:
+        """All that the aggregate sees of the row: nothing, or a value."""
         if self._counts(row) is not True:
-            return lambda state: state
-        value: Any = self._body(row)
+            return ()
+        value = self._body(row)
+        return () if self._function == "count" and value is not True else (value,)
+
+    def step(self, look: tuple[Value, ...]) -> Callable[[Any, int], Any]:
+        """What so many rows, at least one, that look so make of a state."""
+        if not look:
+            return lambda state, _: state
+        value: Any = look[0]
         if self._function == "count":
-            return lambda state: state + (value is True)
+            return lambda state, times: state + times
         if self._function in ("all", "any"):
-            return lambda state: (aggregate(self._function, (*state, value)),)
+            return lambda state, _: (aggregate(self._function, (*state, value)),)
         if value is None:
-            return lambda _: _UNKNOWN
+            return lambda _, __: _UNKNOWN
         if self._function == "sum":
-            return lambda state: state if state == _UNKNOWN else state + value
+            return lambda state, times: state if state == _UNKNOWN else state + times * value
         if self._function == "distinct":
-            return lambda state: state if state == _UNKNOWN else state | {value}
+            return lambda state, _: state if state == _UNKNOWN else state | {value}
         best = max if self._function == "max" else min
-        return lambda state: state if state == _UNKNOWN else (best((*state, value)),)
+        return lambda state, _: state if state == _UNKNOWN else (best((*state, value)),)
 
     def value(self, state: Any) -> Value:
         """The value of the aggregate at the end."""
@@ -127,30 +139,68 @@ class _Fold:
         return state[0] if state else aggregate(self._function, ())
 
 
+_Bits = int  # picks of a set: of rows that plans list one after the other, the first has the highest bit
+
+
 def _subsets(judge: Judge, rows: Sequence[int], folds: Sequence[_Fold], work: Steps) -> dict[Any, tuple[int, Order]]:
     """All subsets whose numbers are right, by the states of the folds.
 
-    From the last row to the first: of two lists the lesser stays so when the same row is put before both.
+    Rows of a group that look alike to all folds are taken together: of as many of them the first are the least pick.
+    Of two picks that have equally many rows of a group the lesser stays so when the same rows join both.
     """
     least, most = judge.spec.at_least, judge.spec.at_most
-    states: dict[Any, tuple[int, Order]] = {tuple(fold.start for fold in folds): (1, ())}
-    members: dict[Any, list[int]] = {group: [] for group in judge.groups()} if least else {}
+    groups: dict[Any, list[int]] = {group: [] for group in judge.groups()} if least else {}
     for at, row in enumerate(rows):
-        members.setdefault(judge.group(row), []).append(at)
-    for group in sorted(members, reverse=True):
-        counted: dict[Any, tuple[int, Order]] = {(0, state): weight for state, weight in states.items()}
-        for at in reversed(members[group]):
-            steps = [fold.step(rows[at]) for fold in folds]
-            work.take(len(counted))
-            for (number, state), (times, order) in list(counted.items()):
-                if most is None or number < most:
-                    taken = tuple([step(part) for step, part in zip(steps, state, strict=True)])
-                    _add(counted, (number + 1, taken), times, (at, *order))
+        groups.setdefault(judge.group(row), []).append(at)
+    listed = [at for group in sorted(groups) for at in groups[group]]
+    bits = {at: len(rows) - 1 - number for number, at in enumerate(listed)}
+    lowest = {bits[at]: bits[members[-1]] for members in groups.values() for at in members}  # of its group
+
+    def first(one: _Bits, other: _Bits) -> _Bits:
+        """The lesser of two picks: where one goes on in a group, it is the other if that has no more of the group."""
+        top = (one ^ other).bit_length() - 1
+        if top < 0:
+            return one
+        one, other = (one, other) if one >> top & 1 else (other, one)
+        return one if (other & (1 << top) - 1) >> lowest[top] else other
+
+    def add(found: dict[Any, tuple[int, _Bits]], key: Any, number: int, picks: _Bits) -> None:
+        before = found.get(key)
+        found[key] = (number, picks) if before is None else (before[0] + number, first(before[1], picks))
+
+    states: dict[Any, tuple[int, _Bits]] = {tuple([fold.start for fold in folds]): (1, 0)}
+    for members in groups.values():
+        alike: dict[tuple[tuple[Value, ...], ...], list[int]] = {}
+        for at in members:
+            alike.setdefault(tuple([fold.look(rows[at]) for fold in folds]), []).append(bits[at])
+        counted = {(0, state): weight for state, weight in states.items()}
+        for looks, same in alike.items():
+            steps = [fold.step(look) for fold, look in zip(folds, looks, strict=True)]
+            firsts = _firsts(same, most)
+            for (number, state), (ways, picks) in list(counted.items()):
+                fit = firsts if most is None else firsts[: most - number]
+                work.take((1 + len(fit)) * _A_STATE)
+                for taken, (times, some) in enumerate(fit, 1):
+                    after = tuple([step(part, taken) for step, part in zip(steps, state, strict=True)])
+                    add(counted, (number + taken, after), ways * times, picks | some)
         states = {}
-        for (number, state), (times, order) in counted.items():
+        work.take(len(counted))
+        for (number, state), (ways, picks) in counted.items():
             if number >= least:
-                _add(states, state, times, order)
-    return states
+                add(states, state, ways, picks)
+    work.take(len(states) * len(rows))
+    return {
+        state: (ways, tuple([at for at in listed if picks >> bits[at] & 1])) for state, (ways, picks) in states.items()
+    }
+
+
+def _firsts(same: Sequence[int], most: int | None) -> list[tuple[int, _Bits]]:
+    """How many ways there are to pick 1, 2, ... of rows that look alike, up to `most`, and the first pick of each."""
+    found, ways, picks = list[tuple[int, _Bits]](), 1, 0
+    for taken, bit in enumerate(same[:most], 1):
+        ways, picks = ways * (len(same) - taken + 1) // taken, picks | 1 << bit
+        found.append((ways, picks))
+    return found
 
 
 def _orders(
