@@ -136,7 +136,7 @@ def _sets(
 ) -> States:
     """The picks of several rows that satisfy the conditions `own`, by what the rest of the task reads of them."""
     reads, states = [*own, *(part for _, part in slots.values())], States()
-    for values, (number, order) in kinds(problem, data, choice, rows, reads, work).items():
+    for values, (number, order) in kinds(problem, data, choice, rows, reads, work, own).items():
         if all(value is True for value in values[: len(own)]):
             state = values[len(own) :]
             before, least = states.get(state, (0, (order,)))

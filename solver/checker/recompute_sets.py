@@ -42,11 +42,20 @@ def several_rows(problem: Problem, data: Data, choice: str, rows: Iterable[int])
     return sorted(sorted(fit, key=ids.__getitem__), key=judge.group, reverse=True)
 
 
-def kinds(problem: Problem, data: Data, choice: str, rows: Sequence[int], reads: Sequence[Expr], work: Steps) -> Kinds:
+def kinds(
+    problem: Problem,
+    data: Data,
+    choice: str,
+    rows: Sequence[int],
+    reads: Sequence[Expr],
+    work: Steps,
+    must: Sequence[Expr] = (),
+) -> Kinds:
     """All picks for a choice by the values of expressions that read no other choice, and how many picks have them.
 
-    Picks that break a number or that no times fit are none. Takes time linear in rows times states, for routes in
-    states times rows, where a state is what was visited, where that ended and when it could.
+    Picks that break a number or that no times fit are none; those that break a condition of `must` may be left out.
+    Takes time linear in rows times states, for routes in states times rows, where a state is what was visited, where
+    that ended and when it could.
     """
     plans = plans_of(problem, data)
     judge = plans.judges[choice]
@@ -56,7 +65,8 @@ def kinds(problem: Problem, data: Data, choice: str, rows: Sequence[int], reads:
     for expr in reads:
         each.update((structure(part), part) for part in walk(expr) if isinstance(part, ex.Each))
     places = {key: at for at, key in enumerate(each)}
-    folds = [_Fold(part, data, problem.choices[choice]) for part in each.values()]
+    caps = dict(cap for atom in must if (cap := _cap(atom)) is not None)
+    folds = [_Fold(part, data, problem.choices[choice], rows, caps.get(key)) for key, part in each.items()]
 
     def leaf(part: Expr) -> Function:
         return operator.itemgetter(places[structure(part)])
@@ -95,10 +105,12 @@ _UNKNOWN = "unknown"  # in a state: some row made the aggregate unknown for good
 class _Fold:
     """One aggregate over the rows of a set, some rows that look alike after others."""
 
-    def __init__(self, each: ex.Each, data: Data, table: str) -> None:
+    def __init__(self, each: ex.Each, data: Data, table: str, rows: Iterable[int], cap: int | None) -> None:
         self._function = each.function
         self._counts, self._body = data.function(table, each.condition), data.function(table, each.body)
         self.start: Any = frozenset[Value]() if each.function == "distinct" else 0 if self._adds else ()
+        looks: Any = [value for row in rows for value in self.look(row)] if cap is not None and self._adds else ()
+        self.cap = None if any(value is not None and value < 0 for value in looks) else cap
 
     @property
     def _adds(self) -> bool:
@@ -119,7 +131,9 @@ class _Fold:
         if self._function == "count":
             return lambda state, times: state + times
         if self._function in ("all", "any"):
-            return lambda state, _: (aggregate(self._function, (*state, value)),)
+            so_far: tuple[tuple[Value, ...], ...] = ((), (True,), (False,), (None,))
+            after = {state: (aggregate(self._function, (*state, value)),) for state in so_far}
+            return lambda state, _: after[state]
         if value is None:
             return lambda _, __: _UNKNOWN
         if self._function == "sum":
@@ -129,6 +143,13 @@ class _Fold:
         best = max if self._function == "max" else min
         return lambda state, _: state if state == _UNKNOWN else (best((*state, value)),)
 
+    def over(self, state: Any) -> bool:
+        """Whether no more rows bring the aggregate to its cap or below: it is above, or unknown, and stays so."""
+        if self.cap is None:
+            return False
+        value: Any = self.value(state)
+        return value is None or value > self.cap
+
     def value(self, state: Any) -> Value:
         """The value of the aggregate at the end."""
         if state == _UNKNOWN:
@@ -137,6 +158,17 @@ class _Fold:
 
     def _last(self, state: tuple[Value, ...]) -> Value:
         return state[0] if state else aggregate(self._function, ())
+
+
+def _cap(atom: Expr) -> tuple[Any, int] | None:
+    """The aggregate that a condition bounds from above by a constant, by its structure, and the bound."""
+    if not isinstance(atom, ex.Compare):
+        return None
+    for side, other, ops in ((atom.left, atom.right, ("<", "<=", "==")), (atom.right, atom.left, (">", ">=", "=="))):
+        rises = isinstance(side, ex.Each) and side.function in ("sum", "count", "distinct")
+        if rises and isinstance(other, ex.Literal) and isinstance(other.value, int) and atom.op in ops:
+            return structure(side), other.value
+    return None
 
 
 _Bits = int  # picks of a set: of rows that plans list one after the other, the first has the highest bit
@@ -168,6 +200,7 @@ def _subsets(judge: Judge, rows: Sequence[int], folds: Sequence[_Fold], work: St
         before = found.get(key)
         found[key] = (number, picks) if before is None else (before[0] + number, first(before[1], picks))
 
+    capped = [at for at, fold in enumerate(folds) if fold.cap is not None]
     states: dict[Any, tuple[int, _Bits]] = {tuple([fold.start for fold in folds]): (1, 0)}
     for members in groups.values():
         alike: dict[tuple[tuple[Value, ...], ...], list[int]] = {}
@@ -177,11 +210,13 @@ def _subsets(judge: Judge, rows: Sequence[int], folds: Sequence[_Fold], work: St
         for looks, same in alike.items():
             steps = [fold.step(look) for fold, look in zip(folds, looks, strict=True)]
             firsts = _firsts(same, most)
+            work.take(len(counted))
             for (number, state), (ways, picks) in list(counted.items()):
-                fit = firsts if most is None else firsts[: most - number]
-                work.take((1 + len(fit)) * _A_STATE)
-                for taken, (times, some) in enumerate(fit, 1):
+                for taken, (times, some) in enumerate(firsts if most is None else firsts[: most - number], 1):
+                    work.take(_A_STATE)
                     after = tuple([step(part, taken) for step, part in zip(steps, state, strict=True)])
+                    if any(folds[at].over(after[at]) for at in capped):
+                        break
                     add(counted, (number + taken, after), ways * times, picks | some)
         states = {}
         work.take(len(counted))
