@@ -46,10 +46,16 @@ class WorkLimitError(Exception):
 
 
 class Work:
-    """Counts combinations down."""
+    """Counts combinations down; `pair`: how many steps it takes to try two partial plans together."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, pair: int = 1) -> None:
         self.limit = self.left = limit
+        self.pair = pair
+
+    @classmethod
+    def on(cls, problem: Problem, limit: int) -> Work:
+        """Counts for a problem: with sets, numbers of plans are large and plans are long, so a pair takes longer."""
+        return cls(limit, 3 if problem.sets else 1)
 
     def take(self, steps: int) -> None:
         """Counts steps before they are done; raises WorkLimitError when there are too many."""
@@ -88,7 +94,7 @@ def recompute(problem: Problem, data: Data, within: Within | None = None, work_l
     atoms = [atom for constraint in problem.constraints for atom in split_and(constraint.condition)]
     rows = {choice: picked_rows(data, table, (within or {}).get(choice)) for choice, table in problem.choices.items()}
     listed = {choice: several_rows(problem, data, choice, rows[choice]) for choice in problem.sets}
-    found, work = dict[int, Weight](), Work(work_limit)
+    found, work = dict[int, Weight](), Work.on(problem, work_limit)
     for case in cases(problem, data, atoms, problem.objective.expr, {**rows, **listed}):
         for value, (number, chosen) in _values(problem, data, case, work).items():
             before, least = found.get(value, (0, chosen))
@@ -296,7 +302,7 @@ def _pairs(left: Block, right: Block, due: list[Expr], slots: _Slots, place: int
                 work.take(1)
                 if any(holds(mine[0][0] + theirs[0][0]) is not True for holds, _, _ in coarse):
                     continue
-                work.take(len(mine) * len(theirs))
+                work.take(len(mine) * len(theirs) * work.pair)
                 for state, (number, ids) in mine:
                     for other, (times, id_) in theirs:
                         pair = state + other

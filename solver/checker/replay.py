@@ -85,7 +85,7 @@ def replay(
     unchecked = {name: "this checker does not know how" for name in wrong if name not in _CHECKED}
     if claims.conflicts is not None and claims.status.value == "unsolvable":
         try:
-            for sentence in conflict_faults(posed, data, claims.conflicts, within, Work(work_limit)):
+            for sentence in conflict_faults(posed, data, claims.conflicts, within, Work.on(posed, work_limit)):
                 wrong["conflicts"].append(sentence)
             if truth is None and not wrong["conflicts"]:
                 truth = Feasible((), None)  # no plan satisfies all constraints, or the conflicts would not hold
