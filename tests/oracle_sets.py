@@ -220,8 +220,14 @@ class Truth:
         return list(Counter(worth for _, worth in self.plans).items())
 
 
-def candidates(world: World, spec: ChoiceSpec, offers: Sequence[Offer]) -> Iterator[tuple[Offer, ...]]:
-    """Everything that a choice may pick, as far as its numbers go."""
+def candidates(
+    spec: ChoiceSpec, offers: Sequence[Offer], within: Collection[str] | None
+) -> Iterator[tuple[Offer, ...]]:
+    """Everything that a choice may pick, as far as its numbers go; `within` takes rows away, and no group."""
+    groups = _groups(spec, offers)
+    if within is not None:
+        offers = [offer for offer in offers if offer[0] in within]
+        groups = [[offer for offer in group if offer[0] in within] for group in groups]
     if spec.one is not None:
         yield from ((offer,) for offer in offers)
         return
@@ -230,10 +236,6 @@ def candidates(world: World, spec: ChoiceSpec, offers: Sequence[Offer]) -> Itera
         for size in range(least, min(len(offers), len(offers) if most is None else most) + 1):
             yield from itertools.permutations(offers, size)
         return
-    groups: list[list[Offer]] = [list(offers)]
-    if spec.per is not None:
-        values = sorted({row[spec.per] for _, row in offers if row[spec.per] is not None})  # type: ignore[type-var]
-        groups = [[offer for offer in offers if offer[1][spec.per] == item] for item in values]
     subsets = [
         [
             subset
@@ -267,10 +269,7 @@ def truth(
     specs = {name: file.task.choice(name) for name in file.task.choose}
     every: list[list[tuple[Picks, dict[str, Any]]]] = []
     for name, spec in specs.items():
-        offers = [
-            offer for offer in world.rows(spec) if within is None or name not in within or offer[0] in within[name]
-        ]
-        every.append(list(_options(world, name, spec, offers)))
+        every.append(list(_options(world, name, spec, None if within is None else within.get(name))))
     found: list[tuple[Picks, Fraction]] = []
     for parts in itertools.product(*every):
         rows = {key: item for _, part in parts for key, item in part.items()}
@@ -280,20 +279,21 @@ def truth(
                 raise UnknownObjectiveError(f"{parts}: {worth}")
             found.append((tuple(ids for (ids,), _ in parts), worth))
     sign = -1 if sense == "maximize" else 1
+    grouped = {name: _groups(spec, world.rows(spec)) for name, spec in specs.items()}
     found.sort(
         key=lambda plan: (
             sign * plan[1],
-            [_by_group(world, spec, ids) for spec, ids in zip(specs.values(), plan[0], strict=True)],
+            [_in_groups(grouped[name], ids) for name, ids in zip(specs, plan[0], strict=True)],
         )
     )
     return Truth(tuple(specs), sense == "maximize", tuple(found))
 
 
 def _options(
-    world: World, name: str, spec: ChoiceSpec, offers: Sequence[Offer]
+    world: World, name: str, spec: ChoiceSpec, within: Collection[str] | None
 ) -> Iterator[tuple[Picks, dict[str, Any]]]:
     """What a choice may pick, its ids, and what expressions see of it."""
-    for picked in candidates(world, spec, offers):
+    for picked in candidates(spec, world.rows(spec), within):
         ids = (tuple(offer for offer, _ in picked),)
         rows = [row for _, row in picked]
         if spec.one is not None:
@@ -327,20 +327,15 @@ def _is_clock(world: World, spec: ChoiceSpec) -> bool:
     return any(isinstance(item, str) for item in seen)
 
 
-def _places_in_order(world: World, spec: ChoiceSpec) -> dict[str, int]:
-    """The number of each id in the order in which canonical plans list them."""
-    rows = world.rows(spec)
+def _groups(spec: ChoiceSpec, offers: Sequence[Offer]) -> list[list[Offer]]:
+    """The offers for each value of `per` that the task can pick from, ascending; all of them without `per`."""
     if spec.per is None:
-        return {offer: place for place, (offer, _) in enumerate(rows)}
-    known = [(row[spec.per], offer.encode(), offer) for offer, row in rows if row[spec.per] is not None]
-    return {offer: place for place, (_, _, offer) in enumerate(sorted(known))}  # type: ignore[type-var]
+        return [list(offers)]
+    values = sorted({row[spec.per] for _, row in offers if row[spec.per] is not None})  # type: ignore[type-var]
+    return [[offer for offer in offers if offer[1][spec.per] == item] for item in values]
 
 
-def _by_group(world: World, spec: ChoiceSpec, ids: Sequence[str]) -> list[list[int]]:
-    """The places of the ids, a list for each group of the choice: canonical plans compare group by group."""
-    order = _places_in_order(world, spec)
-    if spec.per is None:
-        return [[order[item] for item in ids]]
-    groups = {offer: row[spec.per] for offer, row in world.rows(spec)}
-    values = sorted({value for value in groups.values() if value is not None})  # type: ignore[type-var]
-    return [[order[item] for item in ids if groups[item] == value] for value in values]
+def _in_groups(groups: Sequence[Sequence[Offer]], ids: Sequence[str]) -> list[list[int]]:
+    """What canonical plans compare of a list: for each group, by their places in it, the ids in their order."""
+    places = [{offer: place for place, (offer, _) in enumerate(group)} for group in groups]
+    return [[group[item] for item in ids if item in group] for group in places]

@@ -20,7 +20,7 @@ from cobench.solver.checker import recompute as whole
 from cobench.solver.checker import recompute_conflicts as disputed
 from cobench.solver.checker import replay as checker
 from cobench.solver.checker.check import Data, evaluate
-from cobench.solver.checker.recompute import Feasible, recompute
+from cobench.solver.checker.recompute import Feasible, WorkLimitError, recompute
 from cobench.solver.checker.replay import Report, grades, replay, wrong_grades
 
 from .test_check_unit import BOTH, TASK, World, task_on
@@ -201,13 +201,13 @@ def test_fine_conditions_are_tried_for_each_pair(tmp_path: Path) -> None:
     )
     problem, data = world.open(task)
     assert recompute(problem, data) == brute_force(problem, data)
-    assert recompute(problem, data, work_limit=100) is None
+    with pytest.raises(WorkLimitError, match="more than 100 steps"):
+        recompute(problem, data, work_limit=100)
 
 
 def test_any_optimum_scores_one(world: World) -> None:
     problem, data = world.open(task_on({"car": "cars"}, {}, "minimize: car.price"))
     truth = recompute(problem, data)
-    assert truth is not None
     assert truth.values == ((5000, 2), (9000, 1))
     assert truth.plan == Plan.of({"car": "car_1"})
     assert [evaluate(problem, data, Plan.of({"car": offer})).value for offer in ("car_1", "car_2")] == [5000, 5000]
@@ -238,9 +238,7 @@ class Case:
         self.problem, self.data = world.open(task)
 
     def truth(self) -> Feasible:
-        found = recompute(self.problem, self.data)
-        assert found is not None
-        return found
+        return recompute(self.problem, self.data)
 
     def certificate(self, claims: dict[str, Any] | None = None, **changes: Any) -> Certificate:
         kind = self.problem.objective.type
@@ -378,7 +376,6 @@ def test_scope_is_honoured(world: World) -> None:
     scope = {"constraints": ("dates",), "within": {"flight": ("f_A2_DEN", "f_B1")}}
     restricted = case.problem.restrict(["dates"])
     truth = recompute(restricted, case.data, {"flight": ["f_B1", "f_A2_DEN"]})
-    assert truth is not None
     assert truth.count == 4
     case.truth = lambda: truth  # type: ignore[method-assign]
     assert not case.replay(case.certificate(scope=scope, dataset__relations={})).refuted
@@ -972,7 +969,8 @@ def test_conflicts_that_hold_prove_that_there_is_no_plan(tmp_path: Path) -> None
         World(tmp_path, cars=cars), task_on({"c": "cars", "d": "cars"}, conditions, "minimize: c.price - d.price")
     )
     claim = explained(case.problem, case.data)
-    assert recompute(case.problem, case.data, work_limit=400) is None
+    with pytest.raises(WorkLimitError, match="more than 400 steps"):
+        recompute(case.problem, case.data, work_limit=400)
     assert told(case, claim, work_limit=400) == ""
 
 

@@ -7,13 +7,16 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from cobench.datasets.opening import open_dataset
 from cobench.schemas.certificate import Certificate, Grade
 from cobench.schemas.errors import ExpressionError, InputErrors
+from cobench.schemas.problem import pose
 from cobench.schemas.task import TaskFile, parse_task
 from cobench.solver.certify import certify
+from cobench.solver.checker.replay import grades
 from cobench.solver.sets.certify import least_hitting
-from cobench.verification import verify
+from cobench.verification import replay
 from hypothesis import event, given
 from hypothesis import strategies as st
 
@@ -21,8 +24,8 @@ from .oracle_sets import truth
 from .phrases_sets import case_of
 
 
-def expect(found: Certificate, file: TaskFile, folder: Path) -> str:
-    wanted, claims = truth(file, folder), found.claims
+def expect(found: Certificate, file: TaskFile, folder: Path, within: dict[str, list[str]] | None = None) -> str:
+    wanted, claims = truth(file, folder, within=within), found.claims
     assert claims.count is not None
     assert claims.count.at_least == claims.count.at_most == wanted.count
     if not wanted.count:
@@ -68,21 +71,44 @@ def test_a_certificate_claims_exactly_what_is_true(seed: int) -> None:
         event(expect(found, file, Path(name)))
 
 
+def verified(folder: Path, task: str, within: dict[str, list[str]] | None = None) -> Certificate:
+    """The certificate; each of its claims is proved, and the truth."""
+    file, data = parse_task(task), open_dataset(str(folder))
+    found = certify(file, data, within=within)
+    report = replay(pose(file, data.manifest), data, found)
+    assert {*grades(found, report).values()} == {Grade.PROVED}, report
+    expect(found, file, folder, within)
+    return found
+
+
+def test_of_lists_with_per_an_empty_group_comes_first_whatever_other_groups_pick(tmp_path: Path) -> None:
+    case = case_of(99)
+    case.world.write(tmp_path)
+    lines = [line for line in case.task.splitlines() if not line.startswith("maximize:")]
+    found = verified(tmp_path, "\n".join([*lines, "maximize: count(m.n > 100 for m in c0)", ""]))
+    assert found.claims.optimum is not None
+    assert [pick.id for pick in found.claims.optimum.plan.picks["c0"]] == ["i_é"]
+
+
+PER = """cobench: 1
+id: t
+dataset: .
+choose:
+  days: {any_of: items, per: day, at_least: 1}
+minimize: count(m for m in days)
+"""
+
+
+@pytest.mark.parametrize(
+    ("kept", "status"), [(["i_Z", "i_é"], "solvable"), (["i_Z"], "unsolvable"), ([], "unsolvable")]
+)
+def test_a_scope_takes_rows_away_and_no_group(tmp_path: Path, kept: list[str], status: str) -> None:
+    case_of(99).world.write(tmp_path)  # Z is of one day, é of another
+    assert verified(tmp_path, PER, {"days": kept}).claims.status.value == status
+
+
 @given(st.lists(st.integers(1, 63), max_size=6))
 def test_least_hitting_sets_are_those_that_no_smaller_one_hits(sets: list[int]) -> None:
     hitting = [one for one in range(64) if all(one & other for other in sets)]
     least = {one for one in hitting if not any(other != one and other & one == other for other in hitting)}
     assert set(least_hitting(sets) or ()) == least
-
-
-def test_plans_of_groups_compare_group_by_group() -> None:
-    case = case_of(99)  # two groups, of which one may be empty, and every plan is worth the same
-    lines = [line for line in case.task.splitlines() if not line.startswith(("minimize:", "maximize:"))]
-    with tempfile.TemporaryDirectory() as name:
-        case.world.write(Path(name))
-        path = Path(name) / "t.yaml"
-        path.write_text("\n".join([*lines, "maximize: 'count(m.n > 100 for m in c0)'"]) + "\n", encoding="utf-8")
-        found = verify(path, engines="scan")
-        assert found.certificate.claims.headline() == Grade.PROVED
-        assert found.refuted == ()
-        assert expect(found.certificate, parse_task(path.read_text(encoding="utf-8")), Path(name)) == "some plans"

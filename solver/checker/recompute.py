@@ -19,7 +19,8 @@ from ...schemas.expression import Expr, choices_of, split_and, walk
 from ...schemas.plan import Pick, Plan
 from ...schemas.problem import Problem, structure
 from .check import Data, Function, Value, compiled
-from .recompute_sets import END, kinds, several_rows, timed_picks
+from .recompute_cases import Case, cases
+from .recompute_sets import kinds, several_rows, timed_picks
 
 WORK_LIMIT = 20_000_000
 _FAR = 100  # times the limit
@@ -41,14 +42,20 @@ class Feasible:
 
 
 class WorkLimitError(Exception):
-    """More combinations had to be tried than allowed; says so."""
+    """More combinations had to be tried than allowed, or in a way that nobody has written; says so."""
 
 
 class Work:
-    """Counts combinations down."""
+    """Counts combinations down; `pair`: how many steps it takes to try two partial plans together."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, pair: int = 1) -> None:
         self.limit = self.left = limit
+        self.pair = pair
+
+    @classmethod
+    def on(cls, problem: Problem, limit: int) -> Work:
+        """Counts for a problem: with sets, numbers of plans are large and plans are long, so a pair takes longer."""
+        return cls(limit, 3 if problem.sets else 1)
 
     def take(self, steps: int) -> None:
         """Counts steps before they are done; raises WorkLimitError when there are too many."""
@@ -77,45 +84,50 @@ class Block:
     states: States
 
 
-def recompute(
-    problem: Problem, data: Data, within: Within | None = None, work_limit: int = WORK_LIMIT
-) -> Feasible | None:
-    """All feasible plans that pick offers `within` only; None when more than `work_limit` combinations had to be tried.
+def recompute(problem: Problem, data: Data, within: Within | None = None, work_limit: int = WORK_LIMIT) -> Feasible:
+    """All feasible plans that pick offers `within` only.
 
     Takes time linear in the rows of the tables, and in the number of combinations of states that joins leave. Raises
-    TableError for two offers with one id, division by zero, and a feasible plan whose objective is unknown.
+    WorkLimitError when more than `work_limit` combinations had to be tried, or for what is not done here; TableError
+    for two offers with one id, division by zero, and a feasible plan whose objective is unknown.
     """
     atoms = [atom for constraint in problem.constraints for atom in split_and(constraint.condition)]
-    objective = problem.objective.expr
-    if any(of_state(atom, data)(()) is not True for atom in atoms if not choices_of(atom)):
-        return Feasible((), None)
-    joint = [atom for atom in atoms if len(choices_of(atom)) > 1]
+    rows = {choice: picked_rows(data, table, (within or {}).get(choice)) for choice, table in problem.choices.items()}
+    listed = {choice: several_rows(problem, data, choice, rows[choice]) for choice in problem.sets}
+    found, work = dict[int, Weight](), Work.on(problem, work_limit)
+    for case in cases(problem, data, atoms, problem.objective.expr, {**rows, **listed}):
+        for value, (number, chosen) in _values(problem, data, case, work).items():
+            before, least = found.get(value, (0, chosen))
+            found[value] = before + number, min(least, chosen)
+    values = sorted(found, reverse=problem.objective.maximize)
+    plan = _plan(problem, data, listed, found[values[0]][1]) if values else None
+    return Feasible(tuple((value, found[value][0]) for value in values), plan)
+
+
+def _values(problem: Problem, data: Data, case: Case, work: Work) -> dict[int, Weight]:
+    """The objective's values in a case, with how many plans have them and the first of these."""
+    if any(of_state(atom, data)(()) is not True for atom in case.atoms if not choices_of(atom)):
+        return {}
+    joint = [atom for atom in case.atoms if len(choices_of(atom)) > 1]
     blocks: dict[str, Block] = {}
-    work, listed = Work(work_limit), dict[str, list[int]]()  # of each choice of several rows, by place
-    try:
-        for choice, table in problem.choices.items():
-            only = frozenset({choice})
-            rows = picked_rows(data, table, (within or {}).get(choice))
-            own, slots = [atom for atom in atoms if choices_of(atom) == only], slots_of([*joint, objective], only)
-            if choice in problem.sets:
-                rows = listed[choice] = several_rows(problem, data, choice, rows)
-                states = _sets(problem, data, choice, rows, own, slots, work)
-            else:
-                states = _rows(data, table, rows, own, slots)
-            blocks[choice] = Block(only, slots, states)
-        whole = joined(blocks, joint, objective, data, work)
-    except WorkLimitError:
-        return None
-    value = of_state(lifted(objective, whole.choices, whole.slots, 0), data)
+    for choice, table in problem.choices.items():
+        only, rows = frozenset({choice}), case.rows[choice]
+        own = [atom for atom in case.atoms if choices_of(atom) == only]
+        slots = slots_of([*joint, case.objective], only)
+        if choice in problem.sets:
+            states = _sets(problem, data, choice, rows, own, slots, work)
+        else:
+            states = _rows(data, table, rows, own, slots)
+        blocks[choice] = Block(only, slots, states)
+    whole = joined(blocks, joint, case.objective, data, work)
+    value = of_state(lifted(case.objective, whole.choices, whole.slots, 0), data)
     found: dict[int, Weight] = {}
     for state, weight in whole.states.items():
         result = value(state)
         if result is None:
             raise TableError("the objective of a feasible plan is unknown")
         found[int(result)] = weight  # the objective is all that the last states tell apart
-    values = sorted(found, reverse=problem.objective.maximize)
-    plan = _plan(problem, data, listed, found[values[0]][1]) if values else None
-    return Feasible(tuple((value, found[value][0]) for value in values), plan)
+    return found
 
 
 def _rows(data: Data, table: str, rows: Sequence[int], own: list[Expr], slots: _Slots) -> States:
@@ -136,7 +148,7 @@ def _sets(
 ) -> States:
     """The picks of several rows that satisfy the conditions `own`, by what the rest of the task reads of them."""
     reads, states = [*own, *(part for _, part in slots.values())], States()
-    for values, (number, order) in kinds(problem, data, choice, rows, reads, work).items():
+    for values, (number, order) in kinds(problem, data, choice, rows, reads, work, own).items():
         if all(value is True for value in values[: len(own)]):
             state = values[len(own) :]
             before, least = states.get(state, (0, (order,)))
@@ -151,7 +163,7 @@ def _plan(problem: Problem, data: Data, listed: Mapping[str, Sequence[int]], cho
         if isinstance(what, str):
             picks[choice] = (Pick(id=what),)
         else:
-            rows = [listed[choice][at] for at in what if at != END]
+            rows = [listed[choice][at] for at in what]
             picks[choice] = timed_picks(problem, data, choice, data.ids(table, rows), rows)
     return Plan(picks=picks)
 
@@ -194,7 +206,7 @@ def lifted(node: Expr, choices: frozenset[str], slots: _Slots, offset: int) -> E
     if not reads & choices:
         return node
     if isinstance(node, ex.Each):
-        raise WorkLimitError("an aggregate over one choice reads another, which is not done here")
+        raise WorkLimitError("an aggregate over one choice reads another, which is not recomputed here")
     if isinstance(node, ex.Count) and len(node.args) > 1:
         node = ex.Sum(tuple(ex.Count((arg,), node.type, node.span) for arg in node.args), node.type, node.span)
     if isinstance(node, ex.Sum | ex.And | ex.Or | ex.Extreme):
@@ -290,7 +302,7 @@ def _pairs(left: Block, right: Block, due: list[Expr], slots: _Slots, place: int
                 work.take(1)
                 if any(holds(mine[0][0] + theirs[0][0]) is not True for holds, _, _ in coarse):
                     continue
-                work.take(len(mine) * len(theirs))
+                work.take(len(mine) * len(theirs) * work.pair)
                 for state, (number, ids) in mine:
                     for other, (times, id_) in theirs:
                         pair = state + other

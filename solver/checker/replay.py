@@ -80,12 +80,12 @@ def replay(
     doubts = _doubts(posed, data, witness, within) if witness is not None else []
     if witness is not None:
         findings.append(_finding("witness", doubts))
-    truth = recompute(posed, data, within, work_limit)
+    truth, reason = _truth(posed, data, within, work_limit)
     wrong: dict[str, list[str]] = {name: [] for name in claims.graded()}
     unchecked = {name: "this checker does not know how" for name in wrong if name not in _CHECKED}
     if claims.conflicts is not None and claims.status.value == "unsolvable":
         try:
-            for sentence in conflict_faults(posed, data, claims.conflicts, within, Work(work_limit)):
+            for sentence in conflict_faults(posed, data, claims.conflicts, within, Work.on(posed, work_limit)):
                 wrong["conflicts"].append(sentence)
             if truth is None and not wrong["conflicts"]:
                 truth = Feasible((), None)  # no plan satisfies all constraints, or the conflicts would not hold
@@ -93,7 +93,7 @@ def replay(
             unchecked["conflicts"] = str(fault)
     if truth is None:
         open_ = wrong if witness is None or doubts else wrong.keys() - {"status"}
-        unchecked = {**dict.fromkeys(open_, f"it takes more than {work_limit:,} steps"), **unchecked}
+        unchecked = {**dict.fromkeys(open_, reason), **unchecked}
     if claims.status.value == "unknown":
         unchecked["status"] = "unknown claims nothing"
     mistakes = _mistakes(claims, truth, maximize) if truth is not None else ()
@@ -105,6 +105,14 @@ def replay(
         findings.append(_finding(name, faults) if known else Finding(name, "not recomputed", unchecked[name]))
     odd = [sentence for entry in certificate.evidence for sentence in _odd(entry, claims, maximize)]
     return Report((*findings, _finding("evidence", odd)))
+
+
+def _truth(problem: Problem, data: Data, within: Within, work_limit: int) -> tuple[Feasible | None, str]:
+    """All feasible plans, or why they are not recomputed."""
+    try:
+        return recompute(problem, data, within, work_limit), ""
+    except WorkLimitError as fault:
+        return None, str(fault)
 
 
 def _binding(

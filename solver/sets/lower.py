@@ -106,15 +106,15 @@ def _parts(setting: Setting, number: int, several: Several | None) -> list[tuple
         return [_route(setting, number, several, order)]
     groups = [order]
     if several.per is not None:
-        values = setting.column(number, several.per)
-        groups = [order[mine[order]] for mine in _groups(values)]
+        every = offer.table.column(several.per).take(Offers.all(offer.choice, offer.table).rows)
+        groups = [order[mine[order]] for mine in _groups(setting.column(number, several.per), every)]
     return [(_part(offer, number, several, rows), rows) for rows in groups]
 
 
-def _groups(values: Values) -> list[np.ndarray]:
-    """For each known value, ascending, which rows have it."""
+def _groups(values: Values, every: Values) -> list[np.ndarray]:
+    """For each known value of `every` offer, ascending, which rows have it: none where `within` leaves none."""
     known = np.ones(len(values.data), np.bool_) if values.null is None else ~values.null
-    distinct: list[int] = np.unique(values.data[known]).tolist()
+    distinct: list[int] = np.unique(every.data if every.null is None else every.data[~every.null]).tolist()
     if values.words is not None:
         words = values.words
         distinct.sort(key=lambda code: words[code].encode())
