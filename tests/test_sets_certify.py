@@ -7,15 +7,20 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from cobench.datasets.opening import open_dataset
 from cobench.schemas.certificate import Certificate
 from cobench.schemas.errors import ExpressionError, InputErrors
 from cobench.schemas.task import TaskFile, parse_task
 from cobench.solver.certify import certify
+from cobench.solver.outcome import Reason
+from cobench.solver.sets import fold
 from cobench.solver.sets.certify import least_hitting
-from hypothesis import event, given
+from cobench.solver.sets.states import Stopped
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from .models import THOROUGH
 from .oracle_sets import truth
 from .phrases_sets import case_of
 
@@ -65,6 +70,39 @@ def test_a_certificate_claims_exactly_what_is_true(seed: int) -> None:
             event("refused")
             return
         event(expect(found, file, Path(name)))
+
+
+@settings(max_examples=2000 if THOROUGH else 25)
+@given(st.integers(0, 2**40))
+def test_where_plans_are_not_counted_the_best_one_is_still_claimed(seed: int) -> None:
+    case = case_of(seed)
+    with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fold, "_counted", stopped)
+        case.world.write(Path(name))
+        file = parse_task(case.task)
+        try:
+            found = certify(file, open_dataset(name))
+        except (ExpressionError, InputErrors):
+            return
+        if found.evidence[0].engine != "fold":
+            return
+        wanted, claims = truth(file, Path(name)), found.claims
+        assert claims.optimum is claims.distribution is None
+        if not wanted.count:
+            assert claims.status.value == "unsolvable"
+            return
+        event("some plans")
+        assert claims.incumbent is not None
+        assert claims.incumbent.value == claims.incumbent.bound == int(wanted.optimum * found.objective.scale)
+        ids = {name: [pick.id for pick in picks] for name, picks in claims.incumbent.plan.picks.items()}
+        assert ids == wanted.canonical
+        assert claims.count is not None
+        assert claims.count.at_least == 1
+        assert wanted.count <= int(claims.count.at_most)
+
+
+def stopped(*_: Any) -> Any:
+    raise Stopped(Reason.WORK)
 
 
 @given(st.lists(st.integers(1, 63), max_size=6))
