@@ -53,6 +53,19 @@ def test_counts_side_by_side_in_long_integers_are_those_of_states(model: SetMode
     assert packed == plain
 
 
+@pytest.mark.parametrize("seed", [3038, 346, 138])
+def test_a_row_far_beyond_a_bound_takes_no_memory(seed: int) -> None:
+    model = random_set_model(seed)
+    for quantity in {model.objective.quantity, *range(len(model.quantities))}:
+        limit = Leaf(quantity, model.objective.sign, 0)
+        bounded = replace(
+            model, names=("limit",), formulas=(limit,), objective=replace(model.objective, quantity=quantity)
+        )
+        if not model.quantities[quantity].ends:
+            assert survey(bounded, FREE) == truth(bounded)
+    assert survey(model, FREE) == truth(model)
+
+
 @given(set_models())
 def test_where_counting_is_too_much_the_best_plan_is_still_proved(model: SetModel) -> None:
     expected = truth(model)
@@ -132,6 +145,9 @@ def test_a_work_limit_never_becomes_an_answer(model: SetModel, work: int) -> Non
         assert found.outcome.reason is Reason.WORK
         assert found.count == (0, number_of_picks(model))
         assert (found.tied, found.runner_up, found.distribution) == (0, None, None)
+    elif found.tied is None:
+        event("best plan alone")
+        assert found == Folded(expected.outcome, (1, number_of_picks(model)), None, None, None)
     else:
         assert found == expected
     assert satisfiable(model, Limits(work=work)) in (None, satisfiable(model, FREE))

@@ -40,11 +40,11 @@ class Packing:
         added = step.adds.get(self.cost)
         if added is None:
             return shapes
-        by = _rises(self.sign * added) // self.unit * self.width
-        shifts = np.tile(by, len(shapes) // step.size)
-        some = np.flatnonzero(shifts)
+        rises = np.tile(_rises(self.sign * added) // self.unit, len(shapes) // step.size)
         found = shapes.copy()
-        found[some] = shapes[some] << shifts[some].astype(object)
+        some = np.flatnonzero((rises > 0) & (rises < self.slots))
+        found[some] = shapes[some] << (rises[some] * self.width).astype(object)
+        found[rises >= self.slots] = 0  # beyond the bound, and perhaps beyond memory
         return found
 
     def cut(self, shapes: NDArray[Any], place: int, most: Ints) -> NDArray[Any]:
