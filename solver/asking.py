@@ -37,28 +37,35 @@ class Asking(ABC):
         )
 
     def with_others(self, claims: Claims, answers: tuple[Answer, ...]) -> Claims:
-        """The claims; where a limit stopped the scan, another engine's best plan as incumbent and bound."""
-        if claims.optimum is not None or claims.status.value == "unsolvable":
+        """The claims; where a limit stopped the first engine, the best plan of all as incumbent, and the best bound.
+
+        No plan is below a bound that any engine proved, so the greatest of them holds.
+        """
+        found = [answer.outcome for answer in answers if answer.outcome.picked is not None]
+        if claims.optimum is not None or claims.status.value == "unsolvable" or not found:
             return claims
-        for answer in answers:
-            outcome = answer.outcome
-            if outcome.status is Status.OPTIMAL:
-                plan = self.plan_of(outcome.plan)
-                incumbent = self.incumbent(outcome.best, plan, outcome.best)
-                status = StatusClaim(value="solvable", grade=Grade.CLAIMED)
-                most = claims.count.at_most if claims.count is not None else 1
-                least = max(1, narrow(claims.count.at_least)) if claims.count is not None else 1
-                count = CountClaim(at_least=wide(least), at_most=most, grade=Grade.CLAIMED)
-                return claims.model_copy(update={"status": status, "incumbent": incumbent, "count": count})
-        return claims
+        best = min(found, key=lambda outcome: (outcome.best, outcome.status is not Status.OPTIMAL))
+        if best is answers[0].outcome and claims.incumbent is not None:
+            plan = claims.incumbent.plan
+        else:
+            plan = self.plan_of(best.plan)
+        bounds = [outcome.bound for outcome in found if outcome.bound is not None]
+        if not bounds:
+            return claims
+        incumbent = self.incumbent(best.best, plan, max(bounds))
+        status = StatusClaim(value="solvable", grade=Grade.CLAIMED)
+        most = claims.count.at_most if claims.count is not None else 1
+        least = max(1, narrow(claims.count.at_least)) if claims.count is not None else 1
+        count = CountClaim(at_least=wide(least), at_most=most, grade=Grade.CLAIMED)
+        return claims.model_copy(update={"status": status, "incumbent": incumbent, "count": count})
 
     def agree(self, answers: tuple[Answer, ...]) -> None:
         """Raises Disagreement when two answers cannot both be true."""
         solvable = [answer for answer in answers if answer.outcome.picked is not None]
         unsolvable = [answer for answer in answers if answer.outcome.status is Status.INFEASIBLE]
-        optimal = [answer for answer in solvable if answer.outcome.status is Status.OPTIMAL]
         least = min((answer.outcome.best for answer in solvable), default=0)
-        if (solvable and unsolvable) or any(answer.outcome.best != least for answer in optimal):
+        bounds = [answer.outcome.bound for answer in solvable if answer.outcome.bound is not None]
+        if (solvable and unsolvable) or any(bound > least for bound in bounds):
             kind = self.problem.objective.type
             said = [f"  {answer.engine}: {self._said(answer.outcome, kind)}" for answer in answers]
             lines = "\n".join(said)

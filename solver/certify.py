@@ -44,6 +44,7 @@ from ..schemas.task import TaskFile
 from ..schemas.version import VERSION
 from . import scan
 from .asking import Asking
+from .columns.sweeping import binding
 from .isolate import ENGINES, Answer, Running
 from .lower import Lowered, lower
 from .lowering.narrow import feasible, marked
@@ -58,6 +59,8 @@ if TYPE_CHECKING:
 
 Engines = Literal["scan", "all"]
 SCAN, FOLD = "scan", "fold"  # the first engine of each kind of model
+LOOPS = 3  # choices up to which a scan may take all the work it is given
+LOOPED = 500_000_000  # steps, about a second or two, of a scan of more choices, unless the caller set a limit
 WHOLE = 5_000  # rows up to which the other engines get the model as it is, so that nothing is decided before them
 
 
@@ -220,14 +223,26 @@ class _Certifying(Asking):
             if engines == "all":
                 running.extend(Running(engine, self.small, self.left()) for engine in ENGINES)
             began = time.monotonic()
-            found = scan.survey(self.model, self.left())
-            scanned = Answer(SCAN, VERSION, found.outcome, time.monotonic() - began, 0)
+            limits = self.scanning()
+            found = scan.survey(self.model, limits)
+            asked: dict[str, int | str | bool] = {"work_limit": wide(limits.work)}
+            scanned = Answer(SCAN, VERSION, found.outcome, time.monotonic() - began, 0, asked)
             answers = (scanned, *(engine.answer() for engine in running))
         finally:
             for engine in running:
                 engine.stop()
         self.agree(answers)  # before anything is built on what the scan says
         return self.with_others(self._claims(found), answers), answers
+
+    def scanning(self) -> Limits:
+        """The limits of the scan: with every choice more its loops multiply, and other engines answer at once.
+
+        So the default ends soon where rows bind more than a few choices; a limit that the caller set is kept.
+        """
+        limits = self.left()
+        if len(self.model.choices) <= LOOPS or limits.work != Limits().work or not binding(self.model)[0]:
+            return limits
+        return Limits(limits.seconds, LOOPED)
 
     def _claims(self, found: Survey) -> Claims:
         """What the scan found."""
@@ -253,7 +268,7 @@ class _Certifying(Asking):
             runner_up=wide(self.sign * found.runner_up) if found.runner_up is not None else None,
             grade=grade,
         )
-        pairs = scan.distribution(self.model, MAX_DISTRIBUTION, self.left(), low)
+        pairs = scan.distribution(self.model, MAX_DISTRIBUTION, self.scanning(), low)
         shape = None
         if pairs is not None:
             shape = DistributionClaim(
@@ -314,7 +329,9 @@ def _canonical(lowered: Lowered, model: Model, found: Survey, limits: Limits) ->
 def _evidence(answer: Answer, problem: Problem, claims: Claims, limits: Limits) -> Evidence:
     """What an engine answered, as the certificate notes it."""
     scanned = answer.engine in (SCAN, FOLD)
-    parameters: dict[str, int | str | bool] = {"work_limit": wide(limits.work)} if scanned else dict(answer.parameters)
+    parameters: dict[str, int | str | bool] = dict(answer.parameters)
+    if scanned:
+        parameters.setdefault("work_limit", wide(limits.work))
     if limits.seconds is not None:
         parameters["time_limit_ms"] = int(limits.seconds * 1000)
     outcome = answer.outcome

@@ -7,6 +7,7 @@ fault was found is switched off. Its word is never taken alone: a plan is evalua
 
 from __future__ import annotations
 
+import math
 from importlib.metadata import version
 from typing import Any
 
@@ -59,7 +60,7 @@ def _solved(model: Model, built: Program, limits: Limits) -> Outcome:
         linear.domain.extend([-reach if item.low is None else item.low, reach if item.high is None else item.high])
     proto.objective.vars.extend(built.objective.variables.tolist())
     proto.objective.coeffs.extend(built.objective.coefficients.tolist())
-    status, values, reason = run(proto, limits)
+    status, values, reason, least = run(proto, limits)
     if status is Status.INFEASIBLE:
         return Outcome(Status.INFEASIBLE)
     if status is Status.UNKNOWN:
@@ -69,7 +70,12 @@ def _solved(model: Model, built: Program, limits: Limits) -> Outcome:
         return Outcome(Status.UNKNOWN, reason=Reason.WRONG)
     value = model.objective.value(picked)
     if status is Status.FEASIBLE:
-        return Outcome(Status.FEASIBLE, picked, value, model.objective.bounds()[0], reason)
+        bound = model.objective.bounds()[0]
+        if least is not None:
+            bound = max(bound, built.base + built.unit * least)
+        if bound > value:
+            return Outcome(Status.UNKNOWN, reason=Reason.WRONG)
+        return Outcome(Status.FEASIBLE, picked, value, bound, reason)
     claimed = built.base + built.unit * sum(
         coefficient * values[variable]
         for variable, coefficient in zip(
@@ -81,8 +87,10 @@ def _solved(model: Model, built: Program, limits: Limits) -> Outcome:
     return Outcome(Status.OPTIMAL, picked, value, value)
 
 
-def run(proto: Any, limits: Limits) -> tuple[Status, list[int], Reason]:
-    """What CP-SAT says of a program, the values of its variables (none without a plan), and what stopped it if any."""
+def run(proto: Any, limits: Limits) -> tuple[Status, list[int], Reason, int | None]:
+    """What CP-SAT says of a program, the values of its variables (none without a plan), what stopped it if anything
+    did, and what it proved the objective is never below: of integers, so the bound, a float, is rounded down.
+    """
     from ortools.sat.python import cp_model_helper as helper
 
     parameters = helper.SatParameters()
@@ -95,11 +103,13 @@ def run(proto: Any, limits: Limits) -> tuple[Status, list[int], Reason]:
     response = solver.solve(proto)
     # It stops a moment before its time is over, so only its own measure of work tells the two limits apart.
     reason = Reason.WORK if response.deterministic_time >= parameters.max_deterministic_time else Reason.TIME
+    bound = response.best_objective_bound
+    least = math.floor(bound) if abs(bound) <= MAX_TOTAL else None
     if response.status == helper.CpSolverStatus.INFEASIBLE:
-        return Status.INFEASIBLE, [], reason
+        return Status.INFEASIBLE, [], reason, None
     # Values after any other status are garbage, so they are read only here.
     if response.status == helper.CpSolverStatus.OPTIMAL:
-        return Status.OPTIMAL, list(response.solution), reason
+        return Status.OPTIMAL, list(response.solution), reason, least
     if response.status == helper.CpSolverStatus.FEASIBLE:
-        return Status.FEASIBLE, list(response.solution), reason
-    return Status.UNKNOWN, [], reason
+        return Status.FEASIBLE, list(response.solution), reason, least
+    return Status.UNKNOWN, [], reason, None

@@ -495,6 +495,11 @@ def feasible_beyond(said: Outcome) -> Outcome:
     return Outcome(Status.FEASIBLE, said.plan, said.best - 1, said.best - 9, Reason.TIME)
 
 
+def unproved(low: int) -> Lie:
+    """The right plan, said to be at most so much above the best."""
+    return lambda said: Outcome(Status.FEASIBLE, said.plan, said.best, said.best - low, Reason.WORK)
+
+
 def infeasible(_: Outcome) -> Outcome:
     return Outcome(Status.INFEASIBLE)
 
@@ -570,6 +575,47 @@ def test_where_the_scan_stops_another_engine_may_answer(declining: tuple[str, ..
     assert claims.status.value == "solvable"
     assert (claims.incumbent.value, claims.incumbent.bound) == (9000, 9000)
     assert grades["incumbent"] is Grade.CLAIMED
+
+
+@pytest.mark.parametrize(("lows", "bound"), [((500, 300), 8700), ((300, 500), 8700), ((0, 500), 9000), ((500,), 8500)])
+def test_a_plan_that_is_not_proved_best_comes_with_the_best_bound(
+    lows: tuple[int, ...], bound: int, lying: Any
+) -> None:
+    lies = [unproved(low) for low in lows] + [declines]
+    lying(dict(zip(("cpsat", "mip"), lies, strict=False)))
+    made, _ = grades_without_the_checker("cheapest", Limits(work=1))
+    claims = made.claims
+    assert (claims.status.value, claims.count.at_least) == ("solvable", 1)
+    assert (claims.incumbent.value, claims.incumbent.bound) == (9000, bound)
+
+
+def test_a_plan_below_the_bound_of_another_engine_is_a_disagreement(lying: Any) -> None:
+    lying({"cpsat": unproved(-1), "mip": unproved(500)})
+    with pytest.raises(Disagreement):
+        grades_without_the_checker("cheapest", Limits(work=1))
+
+
+@given(st.integers(0, 2**40))
+def test_what_cp_sat_proved_is_a_bound_in_the_units_of_the_model(seed: int) -> None:
+    model = RandomModel(random.Random(seed)).model()  # noqa: S311
+    right = cpsat.run
+    for above in (0, 1):
+
+        def run_out(proto: Any, limits: Limits, above: int = above) -> Any:
+            status, values, reason, least = right(proto, limits)
+            if status is Status.OPTIMAL:
+                status = Status.FEASIBLE
+            return status, values, reason, None if least is None else least + above
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(cpsat, "run", run_out)
+            found = cpsat.solve(model, Limits())
+        best = best_value(model)
+        event(f"{found.status} {found.reason}")
+        if above:
+            assert found.status in (Status.UNKNOWN, Status.INFEASIBLE)
+        elif found.status is Status.FEASIBLE:
+            assert found.value == found.bound == best
 
 
 @pytest.mark.parametrize("name", ["parks-1-06*", "parks-2-01*", "parks-3-01*", "parks-3-05*"])

@@ -73,7 +73,7 @@ ROOMS = {
     ),
     # The dynamic program for sets and routes.
     "fold": Room(
-        tuple(f"solver.sets.{name}" for name in ("fold", "sweep", "outlook", "stages", "states", "route")),
+        tuple(f"solver.sets.{name}" for name in ("fold", "sweep", "outlook", "shapes", "stages", "states", "route")),
         rooms=("schemas", "model"),
         libraries=("numpy",),
     ),

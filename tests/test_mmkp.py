@@ -11,6 +11,7 @@ from cobench import verification
 from cobench.datasets.opening import open_dataset
 from cobench.schemas.errors import CobenchError, OutputError, TaskError
 from cobench.schemas.task import load_task
+from cobench.solver.certify import LOOPED
 from cobench.solver.outcome import Limits
 from cobench.tasks.converted import Converted
 from cobench.tasks.mmkp import convert, read_instances
@@ -179,6 +180,20 @@ def test_a_scan_beyond_its_limit_says_so_at_once_and_two_engines_agree(tmp_path:
     }
     assert found.seconds["certify"] < 20
     assert found.certificate.claims.incumbent is not None or found.certificate.claims.optimum is not None
+
+
+def test_by_default_a_scan_of_many_choices_ends_soon(tmp_path: Path) -> None:
+    items = "\n".join(f"{7 * item % 11} {item} {item * item % 7}" for item in range(10))
+    text = "1 10 10 2\n44 33\n" + "".join(f"{group}\n{items}\n" for group in range(1, 11))
+    convert(folder(tmp_path, **{"TestSet1.10GP10IT2KP.txt": text}), tmp_path / "out")
+    task = tmp_path / "out" / "tasks" / "mmkp-set1-01.yaml"
+    for limits, work in ((None, LOOPED), (Limits(work=7), 7)):
+        found = verification.verify(task, limits=limits)
+        (scanned, *others) = found.certificate.evidence
+        assert (scanned.status, scanned.parameters["work_limit"]) == ("unknown", work)
+        assert {item.status for item in others} == {"optimal"}
+        assert found.certificate.claims.incumbent is not None
+        assert found.certificate.claims.incumbent.optimal
 
 
 def test_a_sample_of_the_public_instances_has_the_published_optimum(shared: Path, tmp_path: Path) -> None:

@@ -15,11 +15,14 @@ from cobench.schemas.problem import pose
 from cobench.schemas.task import TaskFile, parse_task
 from cobench.solver.certify import certify
 from cobench.solver.checker.replay import grades
+from cobench.solver.outcome import Reason
+from cobench.solver.sets import fold
 from cobench.solver.sets.certify import least_hitting
 from cobench.verification import replay
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from .models import THOROUGH
 from .oracle_sets import truth
 from .phrases_sets import case_of
 
@@ -105,6 +108,37 @@ minimize: count(m for m in days)
 def test_a_scope_takes_rows_away_and_no_group(tmp_path: Path, kept: list[str], status: str) -> None:
     case_of(99).world.write(tmp_path)  # Z is of one day, é of another
     assert verified(tmp_path, PER, {"days": kept}).claims.status.value == status
+
+
+@pytest.mark.parametrize("seed", range(1000 if THOROUGH else 25))
+def test_where_plans_are_not_counted_the_best_one_is_still_claimed(seed: int) -> None:
+    case = case_of(seed)
+    with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fold, "_counted", stopped)
+        case.world.write(Path(name))
+        file = parse_task(case.task)
+        try:
+            found = certify(file, open_dataset(name))
+        except (ExpressionError, InputErrors):
+            return
+        if found.evidence[0].engine != "fold":
+            return
+        wanted, claims = truth(file, Path(name)), found.claims
+        assert claims.optimum is claims.distribution is None
+        if not wanted.count:
+            assert claims.status.value == "unsolvable"
+            return
+        assert claims.incumbent is not None
+        assert claims.incumbent.value == claims.incumbent.bound == int(wanted.optimum * found.objective.scale)
+        ids = {name: [pick.id for pick in picks] for name, picks in claims.incumbent.plan.picks.items()}
+        assert ids == wanted.canonical
+        assert claims.count is not None
+        assert claims.count.at_least == 1
+        assert wanted.count <= int(claims.count.at_most)
+
+
+def stopped(*_: Any) -> Any:
+    raise fold.Stopped(Reason.WORK)
 
 
 @given(st.lists(st.integers(1, 63), max_size=6))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from collections import Counter
 from dataclasses import replace
@@ -10,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cobench.solver.outcome import Limits, Outcome, Reason, Status
-from cobench.solver.sets import states
+from cobench.solver.sets import fold, shapes, states
 from cobench.solver.sets.fold import Folded, satisfiable, survey, witness
 from cobench.solver.sets.model import EARLY, LATE, NEVER, Any, Course, Leaf, Part, Quantity, SetModel, schedule
 from cobench.solver.sets.route import times
@@ -43,6 +44,83 @@ def test_a_survey_finds_what_trying_every_plan_finds(model: SetModel) -> None:
     assert survey(model, FREE) == expected
 
 
+@given(set_models())
+def test_counts_side_by_side_in_long_integers_are_those_of_states(model: SetModel) -> None:
+    packed, plain = survey(model, FREE), None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shapes, "MOST_BITS", 0)
+        plain = survey(model, FREE)
+    assert packed == plain
+
+
+@pytest.mark.parametrize("seed", [3038, 346, 138])
+def test_a_row_far_beyond_a_bound_takes_no_memory(seed: int) -> None:
+    model = random_set_model(seed)
+    for quantity in {model.objective.quantity, *range(len(model.quantities))}:
+        limit = Leaf(quantity, model.objective.sign, 0)
+        bounded = replace(
+            model, names=("limit",), formulas=(limit,), objective=replace(model.objective, quantity=quantity)
+        )
+        if not model.quantities[quantity].ends:
+            assert survey(bounded, FREE) == truth(bounded)
+    assert survey(model, FREE) == truth(model)
+
+
+@given(set_models())
+def test_where_counting_is_too_much_the_best_plan_is_still_proved(model: SetModel) -> None:
+    expected = truth(model)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fold, "_counted", stopped)
+        found = survey(model, FREE)
+    assert found.outcome == expected.outcome
+    if expected.count[0]:
+        assert found == Folded(expected.outcome, (1, number_of_picks(model)), None, None, None)
+    else:
+        assert found == expected
+
+
+def stopped(*_: object) -> Folded:
+    raise Stopped(Reason.WORK)
+
+
+@given(set_models(), st.integers(-3, 3), st.integers(1, 2))
+def test_bounds_of_what_is_made_small_are_kept_to_the_unit(model: SetModel, above: int, number: int) -> None:
+    """Those that hold it down, which the program sees apart from other conditions, and those that hold it up."""
+    plans = feasible_plans(model)
+    middle = plans[len(plans) // 2][0] - model.objective.constant if plans else 0
+    sign = model.objective.sign if number == 1 or model.quantities[model.objective.quantity].ends else -1
+    limit = Leaf(model.objective.quantity, sign, -(sign * model.objective.sign * middle + above))
+    model = replace(model, names=(*model.names, "limit"), formulas=(*model.formulas, limit))
+    assert survey(model, FREE) == truth(model)
+    best = truth(model).outcome.picked
+    assert witness(model, (1 << len(model.formulas)) - 1, FREE) == best
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, 6)), max_size=3), st.integers(0, 9))
+def test_rows_that_nothing_reads_are_counted_without_a_look_at_them(
+    free: list[tuple[int, int, int]], seed: int
+) -> None:
+    rng = random.Random(seed)  # noqa: S311
+    read = Part(len(free), np.arange(4), 1, 2)
+    parts = tuple(Part(number, np.arange(size), least, most) for number, (size, least, most) in enumerate(free))
+    cost = Quantity({len(free): np.array([rng.randint(-3, 3) for _ in range(4)])})
+    objective = Leaf(0, rng.choice([1, -1]), 5)
+    choices = tuple(f"c{number}" for number in range(len(free) + 1))
+    model = SetModel((), choices, (*parts, read), (cost,), (), (), objective, maximize=False)
+    assert survey(model, FREE) == truth(model)
+
+
+def test_hundreds_of_rows_that_nothing_reads_are_binomials() -> None:
+    sights, meals = Part(0, np.arange(500), 2, 500), Part(1, np.arange(40), 3, 9)
+    model = SetModel(
+        (), ("sights", "meals"), (sights, meals), (Quantity({1: np.full(40, 7)}),), (), (), Leaf(0, 1, 0), False
+    )
+    found = survey(model, Limits(work=50_000))
+    ways = 2**500 - 501
+    assert found.distribution == tuple((7 * number, ways * math.comb(40, number)) for number in range(3, 10))
+    assert found.outcome.picked == ((0, 1), (0, 1, 2))
+
+
 @given(set_models(300))
 def test_maximal_sets_of_constraints_and_their_best_plans(model: SetModel) -> None:
     structure = replace(model, formulas=(), names=())
@@ -67,6 +145,9 @@ def test_a_work_limit_never_becomes_an_answer(model: SetModel, work: int) -> Non
         assert found.outcome.reason is Reason.WORK
         assert found.count == (0, number_of_picks(model))
         assert (found.tied, found.runner_up, found.distribution) == (0, None, None)
+    elif found.tied is None:
+        event("best plan alone")
+        assert found == Folded(expected.outcome, (1, number_of_picks(model)), None, None, None)
     else:
         assert found == expected
     assert satisfiable(model, Limits(work=work)) in (None, satisfiable(model, FREE))

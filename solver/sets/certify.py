@@ -85,6 +85,10 @@ class SetCertifying(Asking):
             return Claims(status=StatusClaim(value="unsolvable", grade=grade), count=count, conflicts=conflicts)
         if outcome.status is not Status.OPTIMAL:
             return Claims(status=StatusClaim(value="unknown", grade=grade, reason=outcome.reason), count=count)
+        status = StatusClaim(value="solvable", grade=grade)
+        if found.tied is None:
+            best = self.incumbent(outcome.best, self.lowered.plan(outcome.plan), outcome.best)
+            return Claims(status=status, incumbent=best, count=count)
         optimum = OptimumClaim(
             value=wide(self.sign * outcome.best),
             plan=self.lowered.plan(outcome.plan),
@@ -96,7 +100,6 @@ class SetCertifying(Asking):
         if found.distribution is not None:
             pairs = wide_pairs((self.sign * value, times) for value, times in found.distribution)
             shape = DistributionClaim(values=pairs, grade=grade)
-        status = StatusClaim(value="solvable", grade=grade)
         return Claims(status=status, optimum=optimum, count=count, distribution=shape)
 
     def _conflicts(self) -> ConflictsClaim | None:

@@ -53,7 +53,7 @@ def _solved(model: SetModel, built: SetProgram, limits: Limits) -> Outcome:
         _circuit(proto.constraints.add().circuit, tour)
     proto.objective.vars.extend(built.objective.keys())
     proto.objective.coeffs.extend(built.objective.values())
-    status, values, reason = run(proto, limits)
+    status, values, reason, least = run(proto, limits)
     if status is Status.INFEASIBLE:
         return Outcome(Status.INFEASIBLE)
     if status is Status.UNKNOWN:
@@ -63,7 +63,10 @@ def _solved(model: SetModel, built: SetProgram, limits: Limits) -> Outcome:
         return Outcome(Status.UNKNOWN, reason=Reason.WRONG)
     value = model.cost(picked)
     if status is Status.FEASIBLE:
-        return Outcome(Status.FEASIBLE, picked, value, built.bound(), reason)
+        bound = built.bound() if least is None else max(built.bound(), built.base + built.unit * least)
+        if bound > value:
+            return Outcome(Status.UNKNOWN, reason=Reason.WRONG)
+        return Outcome(Status.FEASIBLE, picked, value, bound, reason)
     if built.value(values) != value:
         return Outcome(Status.UNKNOWN, reason=Reason.WRONG)
     return Outcome(Status.OPTIMAL, picked, value, value)

@@ -7,14 +7,16 @@ part, row by row, and those with equal numbers are one state. Nothing is guessed
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...schemas.errors import OverflowRisk
 from ..outcome import Limits, Outcome, Reason, Status
 from .model import Picked, SetModel
-from .stages import Stages, conjuncts
+from .shapes import Packing, packing
+from .stages import Stages, bounded, conjuncts
 from .states import Meter, States, Stopped, number_of_lists
 from .sweep import Keep, Sweep
 
@@ -26,15 +28,15 @@ MOST_NAMES = 62  # constraints whose sets are told apart
 class Folded:
     """An outcome, whose plan is the canonical one, and figures about all plans.
 
-    `count`: the number of plans, between (low, high), equal if exact; `tied`: those as good as the best. `runner_up`:
-    the second best value. `distribution`: each value and how many plans have it, ascending; None when there are too
-    many values. Values are those of the minimised objective. When a limit ended the work (UNKNOWN), there is nothing
-    but bounds of the count.
+    `count`: the number of plans, between (low, high), equal if exact; `tied`: those as good as the best, None when
+    nothing was counted, nor listed then. `runner_up`: the second best value. `distribution`: each value and how many
+    plans have it, ascending; None when there are too many values. Values are those of the minimised objective. When a
+    limit ended the work (UNKNOWN), there is nothing but bounds of the count.
     """
 
     outcome: Outcome
     count: tuple[int, int]
-    tied: int
+    tied: int | None
     runner_up: int | None
     distribution: tuple[tuple[int, int], ...] | None
 
@@ -42,23 +44,44 @@ class Folded:
 def survey(model: SetModel, limits: Limits, most_values: int = 65_536) -> Folded:
     """All about the plans of a model. `limits.work` counts states that are made; there is a limit of our own, too.
 
-    Work and memory grow with the number of different sums, not with that of plans.
+    Work and memory grow with the number of different sums, not with that of plans. Where that is too much, the best
+    plan may still be found, since it takes no counts: then OPTIMAL comes with an interval, and `tied` None.
     """
     most = math.prod(
         number_of_lists(len(part), part.at_least, part.at_most, part.course is not None) for part in model.parts
     )
-    meter = Meter(limits)
+    meter, started = Meter(limits), time.monotonic()
     try:
-        stages = Stages(model, conjuncts(model.formulas), meter)
-        ends = Sweep(stages, Keep.COUNTS, meter).run()
-        if ends is None:
-            return Folded(Outcome(Status.INFEASIBLE), (0, 0), 0, None, ())
-        values, counts = _values(model, stages, ends)
-        picked = _best(model, stages, meter, values[0])
+        return _counted(model, meter, most_values)
     except Stopped as stopped:
-        return Folded(Outcome(Status.UNKNOWN, reason=stopped.reason), (0, most), 0, None, None)
+        reason = stopped.reason
     except OverflowRisk:
-        return Folded(Outcome(Status.UNKNOWN, reason=Reason.RANGE), (0, most), 0, None, None)
+        reason = Reason.RANGE
+    left = replace(limits.left(started), work=max(0, meter.states))
+    try:
+        picked = witness(model, (1 << len(model.formulas)) - 1, left) if left.work else None
+        if picked is None and left.work:
+            return Folded(Outcome(Status.INFEASIBLE), (0, 0), 0, None, ())
+    except (Stopped, OverflowRisk):
+        picked = None
+    if picked is None:
+        return Folded(Outcome(Status.UNKNOWN, reason=reason), (0, most), 0, None, None)
+    value = model.cost(picked)
+    return Folded(Outcome(Status.OPTIMAL, picked, value, value), (1, most), None, None, None)
+
+
+def _counted(model: SetModel, meter: Meter, most_values: int) -> Folded:
+    """All about the plans of a model. Raises Stopped."""
+    formulas, bound = bounded(model, conjuncts(model.formulas))
+    stages = Stages(model, formulas, meter)
+    some = [part for number, part in enumerate(model.parts) if number not in stages.free]
+    plans = math.prod(number_of_lists(len(part), part.at_least, part.at_most, part.course is not None) for part in some)
+    packed = packing(stages, plans, bound)
+    ends = Sweep(stages, Keep.COUNTS, meter, bound, packed).run()
+    values, counts = ([], []) if ends is None else _values(model, stages, ends, bound, packed)
+    if not values:
+        return Folded(Outcome(Status.INFEASIBLE), (0, 0), 0, None, ())
+    picked = _best(stages, meter, values[0] - model.objective.constant)
     if picked is None:
         raise AssertionError("there are plans, but no best one")
     total = sum(counts)
@@ -94,22 +117,31 @@ def witness(model: SetModel, constraints: int, limits: Limits) -> Picked | None:
     """The canonical best plan under the constraints whose bits are set; None without one. Raises Stopped at a limit."""
     wanted = [formula for number, formula in enumerate(model.formulas) if constraints >> number & 1]
     meter = Meter(limits)
-    return _best(model, Stages(model, conjuncts(wanted), meter), meter, None)
+    formulas, bound = bounded(model, conjuncts(wanted))
+    return _best(Stages(model, formulas, meter), meter, bound)
 
 
-def _values(model: SetModel, stages: Stages, ends: States) -> tuple[list[int], list[int]]:
+def _values(
+    model: SetModel, stages: Stages, ends: States, bound: int | None, packed: Packing | None
+) -> tuple[list[int], list[int]]:
     """The values of all plans, ascending, and how many plans have each."""
-    costs, counts = ends.keys[stages.cost], ends.counts
-    order = np.argsort(costs)
-    values = [value + model.objective.constant for value in costs[order].tolist()]
-    return values, counts[order].tolist() if counts is not None else []
+    if packed is not None:
+        costs, counts = packed.unpacked(sum(ends.counts.tolist()) if ends.counts is not None else 0)
+    else:
+        order = np.argsort(ends.keys[stages.cost])
+        costs = ends.keys[stages.cost][order].tolist()
+        counts = ends.counts[order].tolist() if ends.counts is not None else []
+    some = [(cost, number) for cost, number in zip(costs, counts, strict=True) if bound is None or cost <= bound]
+    return [cost + model.objective.constant for cost, _ in some], [number * stages.factor for _, number in some]
 
 
-def _best(model: SetModel, stages: Stages, meter: Meter, value: int | None) -> Picked | None:
-    """The canonical plan, whose value may be known."""
-    bound = None if value is None else value - model.objective.constant
+def _best(stages: Stages, meter: Meter, bound: int | None) -> Picked | None:
+    """The canonical plan of those that cost no more than the bound, without the objective's constant."""
     ends = Sweep(stages, Keep.BEST, meter, bound).run()
     if ends is None or ends.codes is None:
         return None
-    words = [[int(word[0]) for word in ends.codes[part]] for part in range(len(model.parts))]
-    return tuple(coding.rows(some) for coding, some in zip(stages.codings, words, strict=True))
+    words = {part: [int(word[0]) for word in some] for part, some in ends.codes.items()}
+    return tuple(
+        stages.free[part] if part in stages.free else coding.rows(words[part])
+        for part, coding in enumerate(stages.codings)
+    )

@@ -11,7 +11,7 @@ import numpy as np
 from ..model import LIMIT, Ints
 from .model import All, Formula, Leaf, Part, SetModel
 from .route import orders
-from .states import Coding, Counts, Meter
+from .states import Coding, Counts, Meter, number_of_lists
 
 MOST_SUMS = 1024  # sums of the remaining rows that are told apart, per quantity
 MOST_ENTRIES = 62  # of a step, that are bits of one integer
@@ -47,6 +47,8 @@ class Stages:
     """The steps for some formulas of a model and its objective.
 
     Columns: number q is quantity q, `cost` the objective without its constant, then flags, `picked` and `mask`.
+    `free`: for the parts without a step, because nothing reads their rows, the first list of these; any goes with any
+    plan of the others, so `factor` counts them all.
     """
 
     def __init__(self, model: SetModel, formulas: tuple[Formula, ...], meter: Meter, objective: bool = True) -> None:
@@ -58,7 +60,14 @@ class Stages:
         self.tracks = self._read()
         self.codings = [Coding.of(len(part), part.at_most) for part in model.parts]
         self.steps: list[Step] = []
-        entries = {part: self._entries(part, meter) for part in range(len(model.parts))}
+        self.free: dict[int, tuple[int, ...]] = {}
+        self.factor = 1
+        for number, part in enumerate(model.parts):
+            ways = number_of_lists(len(part), part.at_least, part.at_most, ordered=False)
+            if part.course is None and ways and not self._columns(number):
+                self.free[number] = tuple(range(part.at_least))
+                self.factor *= ways
+        entries = {part: self._entries(part, meter) for part in range(len(model.parts)) if part not in self.free}
         self.possible = all(steps and all(step.size for step in steps) for steps in entries.values())
         if self.possible:
             self.order = self._order(entries)
@@ -262,6 +271,19 @@ def leaves(formula: Formula) -> Iterator[Leaf]:
     else:
         for part in formula.parts:
             yield from leaves(part)
+
+
+def bounded(model: SetModel, formulas: Iterable[Formula]) -> tuple[tuple[Formula, ...], int | None]:
+    """Formulas without those that only bound the cost from above, and that bound, without the objective's constant."""
+    rest: list[Formula] = []
+    bounds: list[int] = []
+    for formula in formulas:
+        objective = model.objective
+        if isinstance(formula, Leaf) and (formula.quantity, formula.sign) == (objective.quantity, objective.sign):
+            bounds.append(-formula.constant)
+        else:
+            rest.append(formula)
+    return tuple(rest), min(bounds, default=None)
 
 
 def conjuncts(formulas: Iterable[Formula]) -> tuple[Formula, ...]:

@@ -16,7 +16,9 @@ from ..outcome import Limits, Reason, Undecided
 
 MOST_CELLS = 100_000_000  # numbers made in all, so that a hopeless model is given up within about two seconds
 MOST_HELD = 20_000_000  # numbers held at once: 160 MB, and as much again while they are sorted
+MOST_WORDS = 64_000_000  # of long integers held at once: 512 MB, which are not sorted
 _BITS = 62  # of a word of a code
+_WORDS = 16  # of a long integer that are shifted and added in the time that a cell takes
 
 Counts = NDArray[Any]  # int64 while the sum of all is below LIMIT, else Python integers
 
@@ -36,10 +38,10 @@ class Meter:
         self.limits, self.started = limits, time.monotonic()
         self.states, self.cells = limits.work, MOST_CELLS
 
-    def spend(self, states: int, columns: int) -> None:
-        """Counts states before they are made. Raises Stopped."""
+    def spend(self, states: int, columns: int, words: int = 0) -> None:
+        """Counts states before they are made, and words of long integers. Raises Stopped."""
         self.states -= states
-        self.cells -= states * columns
+        self.cells -= states * columns + words // _WORDS
         if self.states < 0 or self.cells < 0:
             raise Stopped(Reason.WORK)
         if self.limits.seconds is not None and time.monotonic() - self.started > self.limits.seconds:
@@ -50,9 +52,9 @@ class Meter:
         if self.states < states or self.cells < states * columns:
             raise Stopped(Reason.WORK)
 
-    def hold(self, states: int, columns: int) -> None:
-        """Raises Stopped when as many states would take too much memory."""
-        if states * columns > MOST_HELD:
+    def hold(self, states: int, columns: int, words: int = 0) -> None:
+        """Raises Stopped when as many states, and words of long integers, would take too much memory."""
+        if states * columns > MOST_HELD or words > MOST_WORDS:
             raise Stopped(Reason.MEMORY)
 
 

@@ -16,10 +16,12 @@ import numpy as np
 from ..model import LIMIT, Bools, Ints
 from .model import Formula
 from .outlook import Cut, Outlook, by_entry
+from .shapes import Packing, words
 from .stages import Stages, Step, added_sums, clamped, leaves
 from .states import Meter, States, counting, groups, joined, merged
 
 _CHUNK = 2**16  # states that are made before hopeless ones among them are dropped
+_PACKED_CHUNK = 2**12  # the same where counts are shapes
 _LAZY = 256  # states that need no merging
 _NEAR = 2**60  # values that may be moved to the other end of their range
 
@@ -33,10 +35,16 @@ class Keep(Enum):
 
 
 class Sweep:
-    """A pass; `bound`: plans that cost more, without the constant of the objective, do not matter."""
+    """A pass; `bound`: plans that cost more, without the constant of the objective, do not matter.
 
-    def __init__(self, stages: Stages, keep: Keep, meter: Meter, bound: int | None = None) -> None:
-        self.stages, self.keep, self.meter, self.bound = stages, keep, meter, bound
+    With a `packing` counts are shapes: these know what plans cost, so that no state does. In them plans that cost more
+    than the bound may be left.
+    """
+
+    def __init__(
+        self, stages: Stages, keep: Keep, meter: Meter, bound: int | None = None, packing: Packing | None = None
+    ) -> None:
+        self.stages, self.keep, self.meter, self.bound, self.packing = stages, keep, meter, bound, packing
         self.ready = [stages.ready(formula) for formula in stages.formulas] if stages.possible else []
         self.left: dict[int, int] = {}  # for constraints that end as entries that are left: the step of these
         if stages.possible and keep is not Keep.MASKS:
@@ -54,15 +62,16 @@ class Sweep:
             return None
         for place, step in enumerate(self.stages.steps):
             some: list[States] = []
-            held = 0
+            held = heavy = 0
             for more in self._joined(place, step, states):
                 some.append(self._settled(place, more))
                 held += some[-1].size
-                self.meter.hold(held, some[-1].width)
+                heavy += self._weighed(some[-1])
+                self.meter.hold(held, some[-1].width, heavy)
             states = joined(some)
             if not states.size:
                 return None
-            if step.ends or states.size > _LAZY + merged_size + merged_size // 2:
+            if step.ends or self.packing is not None or states.size > _LAZY + merged_size + merged_size // 2:
                 states = self._merged(states)
                 merged_size = states.size
         return self._merged(states)
@@ -72,9 +81,19 @@ class Sweep:
         keys = {self.stages.mask: zero} if self.keep is Keep.MASKS else {}
         if self.keep is Keep.BEST:
             return States(1, keys, None, zero, {})
+        if self.packing is not None:
+            return States(1, keys, np.ones(1, np.int64).astype(object))
         if self.keep is Keep.COUNTS:
             return States(1, {self.stages.cost: zero}, np.ones(1, np.int64))
         return States(1, keys)
+
+    def _weighed(self, states: States) -> int:
+        """The words of shapes, which are work, too."""
+        if self.packing is None or states.counts is None:
+            return 0
+        found = words(states.counts)
+        self.meter.spend(0, 0, found)
+        return found
 
     def _merged(self, states: States) -> States:
         states = merged(states)
@@ -90,11 +109,11 @@ class Sweep:
         """Every state with every entry, some at a time."""
         adds = dict(step.adds)
         live = self._live(place - 1)
-        if states.counts is not None:
+        if states.counts is not None and self.packing is None:
             growth = step.size if step.counts is None else sum(step.counts.tolist())
             states = replace(states, counts=counting(states.counts, growth))
         self.meter.need(states.size * step.size, states.width)
-        each = max(1, _CHUNK // step.size)
+        each = max(1, (_CHUNK if self.packing is None else _PACKED_CHUNK) // step.size)
         for start in range(0, states.size, each):
             chunk = states.taken(np.arange(start, min(start + each, states.size)))
             total = chunk.size * step.size
@@ -111,6 +130,8 @@ class Sweep:
                 counts = np.repeat(chunk.counts, step.size)
                 if step.counts is not None:
                     counts = counts * np.tile(step.counts, chunk.size)
+                if self.packing is not None:
+                    counts = self.packing.shifted(counts, step)
             made = States(total, keys, counts, cost, self._codes(step, chunk))
             left = chunk.keys.get(self._entries(place))
             if left is not None:
@@ -176,7 +197,7 @@ class Sweep:
                 continue
             if track == stages.cost and cost is not None:
                 cost = cost + more
-            elif track != stages.cost or self.keep is Keep.COUNTS:
+            elif track != stages.cost or (self.keep is Keep.COUNTS and self.packing is None):
                 keys[track] = keys.get(track, np.zeros(states.size, np.int64)) + more
         states = replace(states, keys=keys, cost=cost)
         states = self._possible(place, states)
@@ -198,9 +219,8 @@ class Sweep:
     def _possible(self, place: int, states: States) -> States:
         """Without states of which a constraint must fail; constraints that hold by this step are noted or done."""
         stages = self.stages
-        if place >= 0 and self.bound is not None and states.cost is not None:
-            low = Outlook(self.stages, place, states).range(stages.cost)[0]
-            states = states.taken(low <= self.bound)
+        if self.bound is not None and (place >= 0 or not stages.steps):
+            states = self._bounded(place, states, self.bound)
         for number, formula in enumerate(stages.formulas):
             if self.ready[number] == place or (self.ready[number] > place and self._touched(place, formula)):
                 view = Outlook(self.stages, place, states)
@@ -212,6 +232,14 @@ class Sweep:
                     bits = view.bounds(formula)[1].astype(np.int64) << number
                     states = replace(states, keys={**states.keys, stages.mask: states.keys[stages.mask] | bits})
         return states
+
+    def _bounded(self, place: int, states: States, bound: int) -> States:
+        """Without states, or parts of shapes, that cost too much."""
+        low = Outlook(self.stages, place, states).range(self.stages.cost)[0]
+        if self.packing is None or states.counts is None:
+            return states.taken(low <= bound)
+        shapes = self.packing.cut(states.counts, place, bound - low)
+        return replace(states, counts=shapes).taken(shapes != 0)
 
     def _narrowed(self, place: int, formula: Formula, states: States) -> States:
         """The states with the entries of a later step that a formula leaves, which nothing else can change."""
@@ -250,7 +278,7 @@ class Sweep:
                     found |= {leaf.quantity for leaf in leaves(formula)}
         for track in list(found):
             found |= {stages.flags + flag for flag, _ in stages.flagged(track) if stages.flag_ready[flag] > place}
-        if self.keep is not Keep.COUNTS:
+        if self.keep is not Keep.COUNTS or self.packing is not None:
             found.discard(stages.cost)
         found |= {self._entries(step) for step in self.left.values() if step > place}
         return found | {stages.picked, stages.mask}
