@@ -19,8 +19,6 @@ class Least(Written):
 class Ways(Written):
     """Where a row begins and where it ends, as a flight does."""
 
-    model_config = ConfigDict(populate_by_name=False)
-
     origin: str = Field(alias="from")
     destination: str = Field(alias="to")
 

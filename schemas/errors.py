@@ -17,9 +17,12 @@ CobenchError
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, TypeVar
+
+Made = TypeVar("Made")
+Other = TypeVar("Other")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +120,27 @@ class Disagreement(CobenchError):
     """Two independent answers to one question differ: a fault in cobench or in a solver."""
 
     exit_code: ClassVar[int] = 4
+
+
+@dataclass(slots=True)
+class Faults:
+    """Input errors that are told together: what was attempted goes on where one thing was wrong."""
+
+    errors: list[InputError] = field(default_factory=list[InputError])
+
+    def attempt(self, make: Callable[[], Made], otherwise: Other) -> Made | Other:
+        """What `make` gives; `otherwise` when it raises input errors, which are kept."""
+        try:
+            return make()
+        except InputError as fault:
+            self.errors.append(fault)
+        except InputErrors as several:
+            self.errors.extend(several.errors)
+        return otherwise
+
+    def raise_all(self) -> None:
+        """Raises what was kept, as `raise_all` does."""
+        raise_all(self.errors)
 
 
 def raise_all(errors: Sequence[InputError]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import InputError, Where
-from .source import MAX_DIGITS
+from .source import MAX_DIGITS, repeated_key
 
 MAX_LINE = 8 << 20  # bytes
 
@@ -50,11 +50,9 @@ def _object(text: str, where: Where, what: str) -> dict[str, Any]:
         return InputError(message, where=where)
 
     def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            keys = [key for key, _ in pairs]
-            raise refuse(f"the key '{next(key for key in keys if keys.count(key) > 1)[:80]}' stands here twice")
-        return found
+        if (twice := repeated_key(pairs)) is not None:
+            raise refuse(f"the key '{twice[:80]}' stands here twice")
+        return dict(pairs)
 
     def whole(digits: str) -> int | str:
         return int(digits) if len(digits) <= MAX_DIGITS else digits

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, field_validator
 
 from .errors import PlanError
-from .source import Source, parse_source
+from .source import Source, parse_source, repeated_key
 from .validation import Written, validate
 
 MAX_ID = 4096  # characters of an offer id
@@ -89,7 +89,6 @@ def _escaped(text: str) -> str:
 
 
 def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    if repeated_key(pairs) is not None:
         raise ValueError("repeated key")  # YAML's reader then says which, and where
-    return found
+    return dict(pairs)

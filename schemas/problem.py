@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from . import expression as ex
 from .binding import Scope, bind, bind_condition
-from .errors import ExpressionError, InputError, InputErrors, TaskError, did_you_mean, raise_all
+from .errors import ExpressionError, Faults, InputError, TaskError, did_you_mean, raise_all
 from .expression import Expr, children, split_and
 from .manifest import ManifestFile
 from .several import Several, scope_of, several, where_of
@@ -109,37 +109,34 @@ class Problem:
 
 def pose(file: TaskFile, manifest: ManifestFile) -> Problem:
     """The task on the dataset; raises one error, or InputErrors with every fault of names, types, units and values."""
-    faults: list[InputError] = []
-
-    def attempt(make: Callable[[], Result]) -> Result | None:
-        try:
-            return make()
-        except InputError as fault:
-            faults.append(fault)
-        except InputErrors as found:
-            faults.extend(found.errors)
-        return None
-
-    parameters = attempt(lambda: _parameters(file, manifest))
-    choices = attempt(lambda: _choices(file, manifest))
-    raise_all(faults)
+    faults = Faults()
+    parameters = faults.attempt(lambda: _parameters(file, manifest), None)
+    choices = faults.attempt(lambda: _choices(file, manifest), None)
+    faults.raise_all()
     if parameters is None or choices is None:
         raise TaskError("the task cannot be posed")  # not reached: a fault was raised
     world = _world(manifest, tuple(sorted(parameters.items(), key=lambda item: item[0])))
     tables = dict(choices)
-    conditions = [attempt(lambda name=name: _where(file, name, world.tables[tables[name]], world)) for name in tables]
-    raise_all(faults)
+    conditions = [
+        faults.attempt(lambda name=name: _where(file, name, world.tables[tables[name]], world), None) for name in tables
+    ]
+    faults.raise_all()
     if any(conditions):
         world = _narrowed(world, tuple(item for item in conditions if item is not None))
         named = zip(tables, conditions, strict=True)
         tables = {name: _named(*item) if item else tables[name] for name, item in named}
-    typed = {name: attempt(lambda name=name: several(file, name, world.tables[tables[name]], world)) for name in tables}
-    raise_all(faults)
+    typed = {
+        name: faults.attempt(lambda name=name: several(file, name, world.tables[tables[name]], world), None)
+        for name in tables
+    }
+    faults.raise_all()
     sets = {name: found for name, found in typed.items() if found is not None}
     scope = scope_of(world, tables, sets) if sets else _scope(world, tuple(tables.items()))
-    constraints = [attempt(lambda name=name: _constraint(file, name, scope)) for name in file.task.constraints]
-    objective = attempt(lambda: _objective(file, scope))
-    raise_all(faults)
+    constraints = [
+        faults.attempt(lambda name=name: _constraint(file, name, scope), None) for name in file.task.constraints
+    ]
+    objective = faults.attempt(lambda: _objective(file, scope), None)
+    faults.raise_all()
     if objective is None:
         raise TaskError("the task cannot be posed")  # not reached: a fault was raised
     problem = Problem(
@@ -240,7 +237,7 @@ def _named(table: str, condition: str) -> str:
 
 @lru_cache(256)
 def _scope(world: World, choices: tuple[tuple[str, str], ...]) -> Scope:
-    return Scope({name: world.tables[table].types for name, table in choices}, world.parameters, world.signatures())
+    return scope_of(world, dict(choices), {})
 
 
 def _typed(text: ExpressionText, scope: Scope, binder: Callable[[Syntax, ExpressionText, Scope], Expr]) -> Expr:

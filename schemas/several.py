@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from . import expression as ex
 from .binding import Scope, bind, bind_condition
 from .choice import ChoiceSpec, Least, Ways
-from .errors import InputError, InputErrors, TaskError, did_you_mean, raise_all
+from .errors import Faults, TaskError, did_you_mean
 from .expression import Expr
 from .source import Path_
 from .syntax import ExpressionText, Span, parse
@@ -18,7 +18,7 @@ from .units import COUNT, Type, parse_decimal, parse_moment
 from .world import Table, World
 
 Result = TypeVar("Result")
-_AXES = {"time": ("min", "minutes"), "date": ("", "days")}  # the unit of lengths of time, and how it is called
+_UNITS = {"time": "min", "date": ""}  # of lengths of time, where points in time have none
 _NOWHERE = Span(0, 0)
 
 
@@ -118,20 +118,11 @@ class _Reader:
         return found
 
     def route(self) -> Route:
-        faults: list[InputError] = []
-
-        def attempt(make: Callable[[], Result], otherwise: Result) -> Result:
-            try:
-                return make()
-            except InputError as fault:
-                faults.append(fault)
-            except InputErrors as several_:
-                faults.extend(several_.errors)
-            return otherwise
-
+        faults = Faults()
+        attempt = faults.attempt
         spec = self.spec
         axis, length = attempt(self._axis, (COUNT, COUNT))
-        raise_all(faults)
+        faults.raise_all()
         places = attempt(self._places, (None, None))
         place = next((expr.type for expr in places if expr is not None), None)
         nothing = ex.Literal(0, length, _NOWHERE)
@@ -157,7 +148,7 @@ class _Reader:
             attempt(lambda: self.condition(("first",))[0], None) if spec.first is not None else None,
             attempt(lambda: self.condition(("last",))[0], None) if spec.last is not None else None,
         )
-        raise_all(faults)
+        faults.raise_all()
         return route
 
     def _axis(self) -> tuple[Type, Type]:
@@ -168,7 +159,7 @@ class _Reader:
                 if kind.kind not in ("time", "date", "number") or kind.scale != 1:
                     raise self.fault(f"a point in time is needed here, this is {kind}", (key,))
                 axis = Type(kind.kind, kind.unit)
-                return axis, Type("number", _AXES[kind.kind][0] if kind.kind in _AXES else kind.unit)
+                return axis, Type("number", _UNITS.get(kind.kind, kind.unit))
         lasts: Path_ = ("lasts", "at_least") if isinstance(self.spec.lasts, Least) else ("lasts",)
         unit = self.expression(lasts).type.unit if self.spec.lasts is not None else ""
         clock = isinstance(self.spec.start and self.spec.start.time, str)

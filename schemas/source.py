@@ -11,6 +11,8 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -126,6 +128,12 @@ def parse_source(text: str, name: str, error: type[InputError] = InputError) -> 
     return Source(name, builder.data, lines, builder.values, builder.keys)
 
 
+def repeated_key(pairs: Sequence[tuple[str, Any]]) -> str | None:
+    """The first key of a JSON object that stands in it twice; None when each stands there once. Linear in the pairs."""
+    times = Counter(key for key, _ in pairs)
+    return next((key for key in times if times[key] > 1), None)
+
+
 def json_source(text: str, name: str, line: int, error: type[InputError] = InputError) -> Source:
     """The parsed JSON object `text`, as YAML would read it: numbers that are not whole stay text.
 
@@ -136,11 +144,9 @@ def json_source(text: str, name: str, line: int, error: type[InputError] = Input
         return error(message, where=Where(name, line, 1))
 
     def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            keys = [key for key, _ in pairs]
-            raise refuse(f"the key '{next(key for key in keys if keys.count(key) > 1)}' stands here twice")
-        return found
+        if (twice := repeated_key(pairs)) is not None:
+            raise refuse(f"the key '{twice}' stands here twice")
+        return dict(pairs)
 
     def whole(digits: str) -> int:
         if len(digits) > MAX_DIGITS:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..schemas.errors import InputError, Where
+from ..schemas.source import repeated_key
 from ..schemas.units import parse_decimal
 
 
@@ -107,12 +108,9 @@ def _bytes(path: Path) -> bytes:
 
 def _parsed(content: bytes, file: str, line: int) -> Any:
     def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
+        if (twice := repeated_key(pairs)) is not None:
             raise InputError(f"the key '{twice}' stands here twice", where=Where(file, line, 1 if line else 0))
-        return found
+        return dict(pairs)
 
     def refuse(constant: str) -> Any:
         raise InputError(f"{constant} is no number", where=Where(file, line, 1 if line else 0))

@@ -30,7 +30,7 @@ from typing import Any
 from pydantic import Field
 
 from ..schemas.errors import TaskError, Where, did_you_mean
-from ..schemas.source import Source, load_source
+from ..schemas.source import Source, load_source, repeated_key
 from ..schemas.units import parse_date, parse_time
 from ..schemas.validation import Written, validate
 from .converted import Converted, Row, drafting
@@ -177,12 +177,9 @@ def _json(path: Path) -> dict[str, Any]:
         return TaskError(message, where=Where(str(path), line, column))
 
     def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in found if names.count(name) > 1)
+        if (twice := repeated_key(pairs)) is not None:
             raise fault(f"the key '{twice}' stands there twice")
-        return found
+        return dict(pairs)
 
     try:
         with path.open("rb") as stream:

@@ -20,7 +20,7 @@ import vl_convert
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE)]  # a module beside this one, which is no package
 
-from natural_plan import LENIENT  # noqa: E402
+from natural_plan import LENIENT  # noqa: E402 - found only after the line above
 
 ROOT = HERE.parent.parent
 RESULTS, DOCS, README = HERE.parent / "results", ROOT / "docs", ROOT / "README.md"

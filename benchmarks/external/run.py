@@ -25,7 +25,9 @@ from typing import Any
 
 from cobench.agent_runner.verdict_files import read_verdict_rows
 from cobench.schemas.canonical import narrow
+from cobench.schemas.errors import InputError
 from cobench.schemas.scored import Scored
+from cobench.schemas.source import load_source
 from cobench.solver.outcome import Limits
 from cobench.tasks import mmkp, natural_plan, tau_airline, travelplanner
 from cobench.verification import verify
@@ -33,8 +35,8 @@ from cobench.verification import verify
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]  # two modules beside this one, which is no package
 
-from machine import machine  # noqa: E402
-from natural_plan import CAUSES, judged  # noqa: E402
+from machine import machine  # noqa: E402 - found only after the line above
+from natural_plan import CAUSES, judged  # noqa: E402 - found only after the line above
 
 RESULTS = HERE.parent / "results"
 PATCH, REQUESTS = HERE / "natural_plan_patch.yaml", HERE / "tau_requests.yaml"
@@ -153,8 +155,7 @@ def of_natural_plan(source: Path, out: Path, workers: int) -> Record:
 
 def patched() -> set[str]:
     """The tasks that the patch mends, as the patch says."""
-    lines = PATCH.read_text(encoding="utf-8").splitlines()
-    return {line.strip().rstrip(":") for line in lines if line.startswith("  ") and line[2] != " "}
+    return set(load_source(PATCH, InputError).data["tasks"])
 
 
 def about(item: Any) -> Record:
