@@ -146,3 +146,25 @@ def test_least_hitting_sets_are_those_that_no_smaller_one_hits(sets: list[int]) 
     hitting = [one for one in range(64) if all(one & other for other in sets)]
     least = {one for one in hitting if not any(other != one and other & one == other for other in hitting)}
     assert set(least_hitting(sets) or ()) == least
+
+
+HEAVY = """cobench: 1
+id: t
+dataset: .
+choose:
+  days: {any_of: items, at_least: 2}
+constraints:
+  few: count(m for m in days) <= 1
+  kinds: distinct(m.day for m in days) >= 4
+  some: any(m.n > -1000 for m in days)
+maximize: count(m for m in days)
+"""
+
+
+def test_thresholds_over_sets_are_dropped_and_the_checker_agrees(tmp_path: Path) -> None:
+    case_of(99).world.write(tmp_path)
+    found = verified(tmp_path, HEAVY)
+    assert found.claims.status.value == "unsolvable"
+    assert found.claims.conflicts is not None
+    assert [item.drop for item in found.claims.conflicts.corrections] == [("few", "kinds")]
+    assert found.claims.conflicts.conflicts == (("few",), ("kinds",))

@@ -52,7 +52,9 @@ class _Questions:
     def __init__(self, problem: Problem, data: Data, within: Within, work: Work) -> None:
         self.bits = {item.name: 1 << at for at, item in enumerate(problem.constraints)}
         self.everything = (1 << len(self.bits)) - 1
-        self.misses = {item.name: miss for item in problem.constraints if (miss := _miss(item.condition)) is not None}
+        # A threshold over several rows is dropped, never moved: that is what corrections of such tasks mean.
+        single = () if problem.sets else problem.constraints
+        self.misses = {item.name: miss for item in single if (miss := _miss(item.condition)) is not None}
         self._data, self._work = data, work
         atoms = [(self.bits[item.name], atom) for item in problem.constraints for atom in split_and(item.condition)]
         never = [bit for bit, atom in atoms if not choices_of(atom) and of_state(atom, data)(()) is not True]
