@@ -138,6 +138,8 @@ class Scorer:
             wrong = "it says that there is no plan"
         elif claims.optimum is not None and sign * value < sign * narrow(claims.optimum.value):
             wrong = f"it says that {claims.optimum.value} is the best value, and the plan has {value}"
+        elif claims.incumbent is not None and sign * value < sign * narrow(claims.incumbent.bound):
+            wrong = f"it says that no value is better than {claims.incumbent.bound}, and the plan has {value}"
         elif self._values is not None and value not in self._values:
             wrong = f"it says that no plan has the value {value}"
         if wrong:

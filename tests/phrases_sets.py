@@ -206,7 +206,8 @@ class Phrases:
                         self.each("count", self.row()), self.each(self.pick("max", "min"), "m.n"),
                         self.each("distinct", "m.price")]  # fmt: skip
         options += [f"count({self.wish()}, {self.wish()})", f"max({self.pick(*options)}, {self.pick(*options)})",
-                    f"abs({self.pick(*options)})", f"ceil({self.pick(*options)} / 2)"]  # fmt: skip
+                    f"abs({self.pick(*options)})",
+                    f"{self.pick('ceil', 'floor')}({self.pick(*options)} / 2)"]  # fmt: skip
         return self.pick(*options)
 
     def wish(self) -> str:

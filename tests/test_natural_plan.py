@@ -509,6 +509,6 @@ def test_published_verdicts_are_told_from_violations(sample: Path) -> None:
     made = benchmark()
     found = list(made.judged(sample))
     assert len(found) > 100
-    missed = [item.published for item in found if item.correct != bool(item.lenient)]
+    missed = [item for item in found if item.correct != bool(item.lenient)]
     assert len(missed) * 100 <= len(found)
-    assert set(missed) <= set(made.CAUSES)
+    assert all(made.cause(item) for item in missed)

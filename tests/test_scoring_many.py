@@ -15,7 +15,8 @@ from cobench.agent_runner import scoring
 from cobench.agent_runner.scoring import Scorer
 from cobench.agent_runner.verdict_files import SCHEMA, read_verdict_rows, verdict_bytes
 from cobench.cli import run
-from cobench.schemas.certificate import Certificate
+from cobench.schemas.canonical import narrow
+from cobench.schemas.certificate import Certificate, Grade, IncumbentClaim
 from cobench.schemas.errors import Disagreement, InputError
 from cobench.schemas.plan import Plan
 from cobench.schemas.problem import pose
@@ -206,6 +207,26 @@ def test_a_plan_that_breaks_what_is_ignored_may_be_better_than_the_optimum(monke
     monkeypatch.setattr(scoring, "evaluate", lambda *_: Evaluation(1, (), ()))
     with pytest.raises(Disagreement, match="best value"):  # without any violation it would be a contradiction
         scorer("*").score(Plan.of(BEST))
+
+
+def test_a_plan_better_than_a_bound_or_of_a_value_that_none_has_contradicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = scorer()
+    claims, problem, data = judge.certificate.claims, judge.problem, judge.data
+    assert claims.optimum is not None
+    best = narrow(claims.optimum.value)
+    for value, bound in [(best, best), (best + 5, best)]:
+        known = IncumbentClaim(value=value, plan=claims.optimum.plan, bound=bound, grade=Grade.CLAIMED)
+        only = claims.model_copy(update={"optimum": None, "distribution": None, "incumbent": known})
+        open_ = Scorer(problem, data, judge.certificate.model_copy(update={"claims": only}))
+        monkeypatch.setattr(scoring, "evaluate", lambda *_: Evaluation(best + 7, (), ()))
+        found = open_.score(Plan.of(BEST))
+        assert (found.kind.value, found.optimum) == ("feasible", best if value == bound else None)
+        monkeypatch.setattr(scoring, "evaluate", lambda *_: Evaluation(best - 1, (), ()))
+        with pytest.raises(Disagreement, match="no value is better"):
+            open_.score(Plan.of(BEST))
+    monkeypatch.setattr(scoring, "evaluate", lambda *_: Evaluation(best + 1, (), ()))
+    with pytest.raises(Disagreement, match="no plan has the value"):
+        judge.score(Plan.of(BEST))
 
 
 def test_ignoring_what_no_task_has_is_an_error(

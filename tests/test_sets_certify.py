@@ -168,3 +168,11 @@ def test_thresholds_over_sets_are_dropped_and_the_checker_agrees(tmp_path: Path)
     assert found.claims.conflicts is not None
     assert [item.drop for item in found.claims.conflicts.corrections] == [("few", "kinds")]
     assert found.claims.conflicts.conflicts == (("few",), ("kinds",))
+
+
+@pytest.mark.parametrize("function", ["ceil", "floor"])
+@pytest.mark.parametrize("bound", ["<= 0", "<= 1", ">= 1", "== 1", "!= 1"])
+def test_a_rounded_part_of_a_number_of_rows_is_compared_exactly(tmp_path: Path, function: str, bound: str) -> None:
+    case_of(99).world.write(tmp_path)
+    task = PER.replace(", per: day, at_least: 1", "")
+    verified(tmp_path, f"{task}constraints:\n  c: '{function}(count(m for m in days) / 2) {bound}'\n")

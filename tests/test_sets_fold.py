@@ -314,3 +314,25 @@ def test_codes_of_lists_compare_as_the_lists(size: int) -> None:
         assert coding.rows(codes[-1]) == some
     assert [some for _, some in sorted(zip(codes, lists, strict=True))] == sorted(lists)
     assert LATE < 2**62
+
+
+def test_a_visit_is_put_off_so_that_nobody_waits_too_long() -> None:
+    never, zero = np.full((2, 2), NEVER), np.zeros(2, np.int64)
+    never[0, 1] = 0
+    yes = np.ones(2, np.bool_)
+    opens, closes, lasts = np.array([0, 50]), np.array([100, 100]), np.array([10, 10])
+    course = Course(opens, closes, lasts, False, never, zero, zero, 0, None, EARLY, LATE, 5, yes, yes)
+    assert times(course, (0, 1)) == ((35, 45), (50, 60))
+    assert times(replace(course, wait=None), (0, 1)) == ((0, 10), (50, 60))
+    assert times(replace(course, longer=True), (0, 1)) == ((0, 45), (50, 60))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_costs_below_nothing_are_counted_under_a_bound(seed: int) -> None:
+    draw = random.Random(seed)  # noqa: S311 - models, no secrets
+    size = draw.randint(2, 6)
+    costs = np.array([draw.randint(-9, 9) for _ in range(size)])
+    part = Part(0, np.arange(size), draw.randint(0, 1), draw.randint(1, size - 1))
+    leaf = Leaf(0, 1, -draw.randint(-12, 12))
+    model = SetModel(("k",), ("c",), (part,), (Quantity({0: costs}),), (), (leaf,), Leaf(0, 1, 0), False)
+    assert survey(model, FREE) == truth(model)

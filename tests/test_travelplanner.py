@@ -12,10 +12,13 @@ import pytest
 from cobench.cli import run
 from cobench.datasets.opening import open_dataset
 from cobench.schemas.errors import InputError, TaskError, Where
+from cobench.schemas.plan import Plan
 from cobench.schemas.problem import pose
 from cobench.schemas.task import load_task
+from cobench.solver.checker.check import evaluate, open_data
 from cobench.tasks.travel_queries import read_query
 from cobench.tasks.travelplanner import PLANS, convert
+from cobench.verification import verify
 
 CUISINES = ("American", "Chinese", "Fast Food", "French")
 HERE = Where("here")
@@ -315,3 +318,12 @@ def test_all_real_queries_are_understood_and_all_annotated_plans_resolve(shared:
     manifest = open_dataset(str(tmp_path / "out" / "data" / "travelplanner")).manifest
     for idx in (0, 10, 30, 41):
         pose(load_task(tmp_path / "out" / "tasks" / f"travelplanner-{idx:03}.yaml"), manifest)
+    for idx, least, spent in ((0, 1305, 1608), (30, 1170, 1472)):
+        task = f"travelplanner-{idx:03}"
+        made = verify(tmp_path / "out" / "tasks" / f"{task}.yaml", engines="scan")
+        assert made.certificate.claims.optimum is not None
+        assert (made.certificate.claims.optimum.value, made.refuted) == (least, ())
+        problem = made.problem
+        tables = open_data(tmp_path / "out" / "data" / "travelplanner", problem)
+        annotated = evaluate(problem, tables, Plan(picks=found[task, "annotated"]))
+        assert (annotated.feasible, annotated.value) == (True, spent)

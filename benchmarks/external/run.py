@@ -36,7 +36,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]  # two modules beside this one, which is no package
 
 from machine import machine  # noqa: E402 - found only after the line above
-from natural_plan import CAUSES, judged  # noqa: E402 - found only after the line above
+from natural_plan import by_clauses, cause, judged  # noqa: E402 - found only after the line above
 
 RESULTS = HERE.parent / "results"
 PATCH, REQUESTS = HERE / "natural_plan_patch.yaml", HERE / "tau_requests.yaml"
@@ -144,8 +144,9 @@ def of_natural_plan(source: Path, out: Path, workers: int) -> Record:
             kind: [sum(item.correct == bool(item.lenient) for item in items), len(items)]
             for kind, items in by_kind.items()
         },
+        "by_clauses": sum(item.correct == by_clauses(item) for item in verdicts),
         "not_reproduced": [
-            {**about(item), "cause": CAUSES.get(item.published, "unknown")}
+            {**about(item), "cause": cause(item) or "unknown"}
             for item in verdicts
             if item.correct != bool(item.lenient)
         ],
