@@ -142,9 +142,9 @@ def main() -> None:
     print(f"all: {same.total()} of {of.total()}, {same.total() / of.total():.2%}")
     missed = [item for item in found if item.correct != bool(item.lenient)]
     causes = [cause(item) or "unknown" for item in missed]
-    for cause, number in Counter(causes).most_common():
-        print(f"\nNot reproduced, {number}: {cause}")
-        for item in (item for item, because in zip(missed, causes, strict=True) if because == cause):
+    for said, number in Counter(causes).most_common():
+        print(f"\nNot reproduced, {number}: {said}")
+        for item in (item for item, because in zip(missed, causes, strict=True) if because == said):
             print(f"  {item.task} {item.agent}: {item.published}; {', '.join(item.strict or ()) or 'feasible'}")
     print("\nCorrect as published, not by the prompt:")
     for item in found:
