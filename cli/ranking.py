@@ -83,7 +83,7 @@ def rank(
         except Undecided:
             click.echo("undecided: a limit ended the count", err=True)
             return UNDECIDED
-    if picked is not None and (there is None or not there.standing.tied):
+    if picked is not None and (there is None or not (there.standing.tied or problem.timed)):
         raise Disagreement(f"error: a feasible plan of {problem.id} is not among those counted")
     if there is None:
         click.echo(f"no rank: {NO_PLAN}", err=True)

@@ -129,6 +129,9 @@ class _Binder:
             known = [name for name in self.scope.columns if name]
             raise self.fail(f"unknown choice '{choice}'", tree.span, did_you_mean(choice, known, "choices"))
         elif column in self.scope.tours.get(choice, {}):
+            if self._loop is not None and choice == self._loop[1]:
+                reason = f"an aggregate reads what the route '{choice}' has as a whole"
+                raise self.fail(f"not supported, because {reason}", tree.span, "compare it outside of the aggregate")
             return ex.Tour(choice, column, self.scope.tours[choice][column], tree.span)
         elif choice in self.scope.sets:
             hint = f"write for example sum(x.{column} for x in {choice})"

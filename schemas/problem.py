@@ -80,6 +80,13 @@ class Problem:
         raise_all(list(_unguarded(kept)))
         return kept
 
+    @property
+    def timed(self) -> bool:
+        """Whether the objective reads when a route is over: a plan with times of its own may then be worth less than
+        its order is, which counts and ranks go by.
+        """
+        return any(isinstance(part, ex.Tour) and part.quantity != "travel" for part in ex.walk(self.objective.expr))
+
     def tables(self) -> list[str]:
         """Every table that the choices reach, by its name in the manifest, sorted."""
         reached = self.world.reach(list(self.choices.values()))

@@ -52,6 +52,11 @@ class Route:
     first: Expr | None
     last: Expr | None
 
+    @property
+    def adrift(self) -> bool:
+        """Whether nothing says when the route begins, so that canonical plans give its order without times."""
+        return self.start_time is None and self.opens is None
+
     def expressions(self) -> list[Expr]:
         """All expressions over a row."""
         some = (self.origin, self.destination, self.opens, self.closes, self.lasts, self.first, self.last)

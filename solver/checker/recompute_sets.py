@@ -82,7 +82,7 @@ def kinds(
 def timed_picks(problem: Problem, data: Data, choice: str, ids: Sequence[str], rows: Sequence[int]) -> tuple[Pick, ...]:
     """The picks of these rows as canonical plans write them: on a route with their times."""
     course = plans_of(problem, data).judges[choice].course
-    if course is None:
+    if course is None or course.route.adrift:
         return tuple(Pick(id=id_) for id_ in ids)
     axis = course.route.axis
     return tuple(

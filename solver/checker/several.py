@@ -25,7 +25,7 @@ Look = Callable[[Expr], RowValue]
 Facts = Mapping[str, Mapping[tuple[int | str | None, ...], int | str | None]]
 Groups = Callable[[str], Sequence[int | str]]  # of a column: its values in the rows that can be picked
 
-EARLY, LATE = -(2**40), 2**40  # in place of points in time that nothing bounds
+EARLY, LATE = -(2**100), 2**100  # in place of points in time that nothing bounds: Parquet holds none near them
 
 
 def aggregate(function: str, values: Sequence[int | str | None]) -> int | str | None:

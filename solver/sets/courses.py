@@ -16,7 +16,7 @@ from ...schemas.units import Type
 from ...schemas.world import World
 from ..lowering.values import Evaluator, Values, integers
 from ..model import Bools, Ints
-from .model import EARLY, LATE, NEVER, Course
+from .model import EARLY, LATE, MOST_TIME, NEVER, Course
 
 _NOWHERE = Span(0, 0)
 _TEXT = ExpressionText("")
@@ -38,26 +38,26 @@ def visitable(route: Route, evaluate: Evaluate, size: int) -> Bools:
 
 def course_of(route: Route, rows: Ints, evaluate: Evaluate, world: World, dataset: Dataset) -> Course:
     """The course of some rows that can be visited. Raises TableError for ways that take less than no time, and
-    OverflowRisk for times beyond 2^40.
+    OverflowRisk for times beyond 2^48, or a route that may take longer than that.
     """
 
     def times(expr: Expr | None, otherwise: int) -> Ints:
         if expr is None:
             return np.full(len(rows), otherwise, np.int64)
         found: Ints = evaluate(expr).data[rows]
-        if len(found) and max(abs(int(found.min())), abs(int(found.max()))) > LATE:
-            raise OverflowRisk("a time on a route lies beyond 2^40")
+        _within([int(found.min()), int(found.max())] if len(found) else ())
         return found
 
     def condition(expr: Expr | None) -> Bools:
         return np.ones(len(rows), np.bool_) if expr is None else evaluate(expr).true()[rows]
 
+    _within([moment for moment in (route.start_time, route.end_from, route.end_by) if moment is not None])
     ways = _Ways(route, world, dataset)
     origins, destinations = (ways.places(expr, rows, evaluate) for expr in (route.origin, route.destination))
     start, end = route.start_place, route.end_place
     anywhere = np.zeros(len(rows), np.int64)
     both = start is not None and end is not None
-    return Course(
+    course = Course(
         opens=times(route.opens, EARLY),
         closes=times(route.closes, LATE),
         lasts=times(route.lasts, 0),
@@ -73,6 +73,14 @@ def course_of(route: Route, rows: Ints, evaluate: Evaluate, world: World, datase
         first=condition(route.first),
         last=condition(route.last),
     )
+    longest = max((int(way.max()) for way in (course.travel, course.leave, course.back) if way.size), default=0)
+    _within([sum(course.lasts.tolist()) + (len(rows) + 1) * (longest + (route.wait or 0))])
+    return course
+
+
+def _within(times: Sequence[int]) -> None:
+    if any(abs(time) > MOST_TIME for time in times):
+        raise OverflowRisk("a time on a route, or all it may take, lies beyond 2^48")
 
 
 class _Ways:
@@ -119,8 +127,8 @@ class _Ways:
     def _checked(self, relation: str, ways: Ints) -> None:
         if len(ways) and int(ways.min()) < 0:
             raise TableError(f"'{relation}' says that a way takes {int(ways.min())}, less than no time")
-        if len(ways) and int(ways.max()) > LATE:
-            raise OverflowRisk(f"'{relation}' says that a way takes {int(ways.max())}, beyond 2^40")
+        if len(ways) and int(ways.max()) > MOST_TIME:
+            raise OverflowRisk(f"'{relation}' says that a way takes {int(ways.max())}, beyond 2^48")
 
     @staticmethod
     def _values(places: Sequence[Place], kind: Type) -> Values:

@@ -13,7 +13,7 @@ from ...schemas.plan import Pick, Plan
 from ...schemas.problem import Problem
 from ...schemas.several import Several
 from ...schemas.syntax import ExpressionText
-from ...schemas.units import Type, format_moment
+from ...schemas.units import format_moment
 from ..lowering.choices import offered
 from ..lowering.offers import Offers
 from ..lowering.values import Values
@@ -22,6 +22,7 @@ from .courses import course_of, visitable
 from .formulas import Translation
 from .model import Part, Picked, SetModel
 from .pool import Pool
+from .route import times
 from .setting import Setting
 
 MAX_VISITS = 4_096  # rows of a route: it has a number for each pair of them
@@ -38,25 +39,20 @@ class LoweredSets:
 
     def plan(self, picked: Picked) -> Plan:
         """The plan in ids; on routes with the times of the canonical plan."""
-        from .route import times
-
         picks: dict[str, tuple[Pick, ...]] = dict.fromkeys(self.model.choices, ())
         for part, places, rows in zip(self.model.parts, self.places, picked, strict=True):
             offers = self.offers[part.choice]
             ids = offers.ids(places[list(rows)].tolist()) if rows else []
             found = [Pick(id=offer) for offer in ids]
-            if part.course is not None:
-                axis = self._axis(offers.choice)
+            route = self.problem.sets[offers.choice].route if part.course is not None else None
+            if part.course is not None and route is not None and not route.adrift:
+                axis = route.axis
                 found = [
                     Pick(id=offer, start=format_moment(begin, axis), end=format_moment(end, axis))
                     for offer, (begin, end) in zip(ids, times(part.course, rows), strict=True)
                 ]
             picks[offers.choice] = (*picks[offers.choice], *found)
         return Plan(picks=picks)
-
-    def _axis(self, choice: str) -> Type:
-        route = self.problem.sets[choice].route
-        return route.axis if route is not None else Type("number")
 
 
 def lower(problem: Problem, dataset: Dataset, within: Mapping[str, Sequence[str]] | None = None) -> LoweredSets:

@@ -16,7 +16,8 @@ from ...schemas.errors import OverflowRisk
 from ..model import LIMIT, Bools, Ints
 
 NEVER = -1  # in place of a length of time: there is no way
-EARLY, LATE = -(2**40), 2**40  # in place of points in time that nothing bounds
+EARLY, LATE = -(2**50), 2**50  # in place of points in time that nothing bounds
+MOST_TIME = 2**48  # of a point in time, and of what a whole route takes: so nothing real comes near EARLY and LATE
 
 
 @dataclass(frozen=True, slots=True)
