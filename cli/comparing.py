@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from .common import console, print_json
-from .plans import require_coherent
 
 if TYPE_CHECKING:
     from ..schemas.certificate import ObjectiveFacts
@@ -40,6 +39,7 @@ def diff(old: Path, new: Path, verdicts: tuple[Path, Path] | None, as_json: bool
     cobench diff certificates-before certificates
     cobench diff before after --verdicts before.jsonl after.jsonl
     """
+    from ..agent_runner.matching import require_coherent
     from ..schemas.collection import read_certificates, read_verdicts
     from ..schemas.plain import as_data
     from ..solver.questions.changes import changes, flips

@@ -194,6 +194,7 @@ def _certified(file: TaskFile, dataset: Dataset, step: Any) -> Certificate:
 
 def certificate_of(path: Path, problem: Problem, dataset: Dataset, opened: Any) -> Certificate:
     """The certificate in a file, if it is about this task and these tables."""
+    from ..agent_runner.matching import require_about
     from ..schemas.certificate import read_certificate
 
     try:
@@ -203,38 +204,6 @@ def certificate_of(path: Path, problem: Problem, dataset: Dataset, opened: Any) 
     found = read_certificate(content, str(path))
     require_about(found, str(path), problem, dataset, opened)
     return found
-
-
-def require_about(found: Certificate, path: str, problem: Problem, dataset: Dataset, opened: Any) -> None:
-    """Raises CertificateError when a certificate is not about all of this task and these tables, or is incoherent."""
-    from ..schemas.canonical import narrow
-    from ..solver.checker.check import evaluate
-    from ..solver.checker.replay import objective_faults
-
-    facts = found.dataset
-    if found.task.digest != problem.digest:
-        raise CertificateError("the certificate is about another task", where=Where(path))
-    same = (facts.tables, facts.relations) == (opened.digests, opened.relation_digests)
-    if not same or facts.manifest != dataset.manifest.digest():
-        raise CertificateError("the certificate is about other data", where=Where(path))
-    if other := objective_faults(problem, found):
-        raise CertificateError(f"the certificate is about another objective: {other[0]}", where=Where(path))
-    require_coherent(found, path)
-    best = found.claims.optimum or found.claims.incumbent
-    if best is not None and evaluate(problem, opened, best.plan).value != narrow(best.value):
-        raise Disagreement(f"error: the plan in {path} does not have the value that it says")
-    if found.scope.constraints is not None or found.scope.within is not None:
-        raise CertificateError("the certificate covers only a part of the task", where=Where(path))
-
-
-def require_coherent(certificate: Certificate, name: str) -> None:
-    """Raises CertificateError when claims contradict each other, for those who take them without recomputing them."""
-    from ..solver.checker.replay import contradictions
-
-    claim, wrong = next(contradictions(certificate), ("", ""))
-    if claim:
-        hint = "cobench check recomputes every claim"
-        raise CertificateError(f"the claims contradict each other: {claim}: {wrong}", where=Where(name), hint=hint)
 
 
 def _ranker(problem: Problem, dataset: Dataset, certificate: Certificate) -> Any:

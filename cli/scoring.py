@@ -103,7 +103,7 @@ class _Opening:
         from ..schemas.problem import pose
         from ..schemas.task import read_task
         from ..verification import data_of
-        from .plans import require_about
+        from ..agent_runner.matching import require_about
 
         for entry in entries:
             root = self._suite.root

@@ -51,6 +51,7 @@ class Task(Written):
         description="The name of the task, unique in its suite; certificates are named after it.",
     )
     title: str = Field("", description="One line for people.")
+    story: str = Field("", description="Who asks, and why, in the first person: how a conversation about it begins.")
     dataset: str = Field(
         min_length=1,
         description="A bundled dataset such as `parks`, or the path of a folder with a dataset.yaml, relative to this "
@@ -78,6 +79,7 @@ class Task(Written):
         description="The number to make large, such as `hotel.review_score` or "
         "`count(hotel.has_pool, flight.is_direct)`.",
     )
+    goal: str = Field("", description="The words in which an agent is told what to make small or large.")
     expect: Literal["unsolvable"] | Expectation | None = Field(
         None, description="What the author expects; verify says when it is otherwise."
     )

@@ -1,0 +1,266 @@
+"""One conversation about one task: tools, a simulated user, and the score after each turn. No language model in here.
+
+    env = Env(case, toolbox, persona, agent="mine", seed=1)
+    env.message                                 # what the user says first
+    env.call("search_hotel", {...})             # any number of times, counted and remembered
+    env.submit('{"message": …, "recommendation": …}')
+    env.score_turn()                            # verdict and regret now
+    env.user_reply()                            # what the user says next; None when the conversation is over
+    env.episode()                               # the record of it all
+
+Whoever runs an agent, a loop of our own, Inspect, a program in a sandbox or a person, drives these. The agent is given
+what `message`, `tools`, `call` and `submit` return, and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ..schemas.episode import (
+    MAX_TEXT,
+    Answered,
+    CallRecord,
+    Ended,
+    Episode,
+    Persona,
+    Regret,
+    TurnRecord,
+    Usage,
+    UserFault,
+)
+from ..schemas.plan import Plan
+from ..schemas.verdict import Verdict, VerdictKind
+from .answer import AnswerError, parse_answer
+from .judge import Judge
+from .suites import Case
+from .tools.result import Result
+from .tools.toolbox import Toolbox
+from .user.decision import Decision, Heard, script_of
+from .user.user import User
+from .user.wording import word
+
+Mode = Literal["tools", "code", "human"]
+
+
+@dataclass(frozen=True, slots=True)
+class EnvLimits:
+    """Caps on a conversation: user messages, tool calls, and tokens that the agent may read and write (None: none)."""
+
+    turns: int = 30
+    calls: int | None = None
+    tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnScore:
+    """How it stands: the verdict by all constraints, also those not told yet, and where the regret comes from."""
+
+    verdict: Verdict
+    regret: Regret | None
+
+
+@dataclass(slots=True)
+class _Said:
+    """A message of the user, and the facts of how it came about."""
+
+    text: str
+    decision: Decision
+    faults: tuple[UserFault, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+class Env:
+    """The state of one conversation. Every method answers; none raises for anything that an agent says or calls."""
+
+    def __init__(
+        self, case: Case, toolbox: Toolbox, persona: Persona, *, agent: str, seed: int, epoch: int = 1,
+        mode: Mode = "tools", limits: EnvLimits | None = None,
+    ) -> None:  # fmt: skip
+        self.case, self.persona, self.limits = case, persona, limits or EnvLimits()
+        self.script = script_of(case.file.task)
+        self._named: dict[str, Any] = {"agent": agent, "seed": seed, "epoch": epoch, "mode": mode}
+        self._tools, self._judge = toolbox, Judge(case)
+        self._choice_of = {table: choice for choice, table in case.problem.choices.items()}
+        self.user = User(self.script, persona, (seed, case.problem.id, epoch))
+        decision = self.user.open()
+        self._said = _Said(word(self.script, persona, decision, 1), decision)
+        self._turns: list[TurnRecord] = []
+        self._calls: list[CallRecord] = []
+        self._shown: dict[str, set[str]] = {choice: set() for choice in case.problem.choices}
+        self._confirmed: set[str] = set()
+        self._options: tuple[Plan, ...] = ()
+        self._heard: Heard | None = None  # the reply that the user has not answered yet
+        self._next = decision
+        self._told: int | None = 1 if self.user.told else None
+        self._tokens = 0
+        self.ended: Ended | None = None
+
+    # what an agent is given
+
+    @property
+    def message(self) -> str:
+        """What the user said last."""
+        return self._said.text
+
+    @property
+    def turn(self) -> int:
+        """The number of the user's message that waits for an answer, from 1."""
+        return len(self._turns) + 1
+
+    def tools(self) -> list[dict[str, Any]]:
+        """The tools as OpenAI-style function definitions."""
+        return self._tools.schemas()
+
+    def call(self, name: str, arguments: Any, *, inner: bool = False) -> Result:
+        """The result of a call, also of a wrong one; `inner`: it came from a program that the agent wrote."""
+        result = self._tools.call(name, arguments)
+        offers = {self._choice_of[table]: ids for table, ids in result.offers.items() if table in self._choice_of}
+        for choice, ids in offers.items():
+            self._shown[choice].update(ids)
+        self._confirmed.update(result.confirmed)
+        text = json.dumps(result.arguments, sort_keys=True, ensure_ascii=False, default=str)
+        self._calls.append(
+            CallRecord(
+                turn=self.turn, tool=_kept(result.tool, 100), arguments=_kept(text, 2000), fault=result.fault,
+                inner=inner, offers=offers,
+            )
+        )  # fmt: skip
+        if self.limits.calls is not None and len(self._calls) >= self.limits.calls:
+            self.ended = self.ended or Ended.CALLS
+        return result
+
+    def fault_of(self, text: str) -> str | None:
+        """Why a reply does not have the agreed form, in words for the agent, who may repair it once; else None."""
+        try:
+            parse_answer(text, tuple(self.case.problem.choices))
+        except AnswerError as fault:
+            return str(fault)
+        return None
+
+    def submit(self, text: str, *, usage: Usage | None = None, repaired: bool = False) -> Answered:
+        """Takes an agent's reply to `message`; a recommendation in it replaces the one that stood before."""
+        usage, reason, answered = usage or Usage(), "", Answered.MESSAGE
+        try:
+            answer = parse_answer(text, tuple(self.case.problem.choices))
+            if answer.options:
+                self._options, answered = answer.options, Answered.RECOMMENDATION
+        except AnswerError as fault:
+            answer, answered, reason = None, Answered.FORMAT_ERROR, str(fault)
+        for plan in self._options:
+            for choice, picks in plan.picks.items():
+                self._shown[choice].update(pick.id for pick in picks)
+        score = self.score_turn()
+        said, turn = self._said, self.turn
+        record = TurnRecord(
+            number=turn,
+            user=_kept(said.text, MAX_TEXT),
+            revealed=said.decision.reveal,
+            flagged=said.decision.flag,
+            restated=said.decision.restate,
+            asked=said.decision.ask,
+            recheck=said.decision.recheck,
+            user_faults=said.faults,
+            agent=_kept(text, MAX_TEXT),
+            answered=answered,
+            repaired=repaired,
+            reason=reason,
+            options=self._options,
+            validated=bool(self._options) and self._confirmed >= _ids(self._options),
+            verdict=score.verdict,
+            regret=score.regret,
+            calls=sum(call.turn == turn for call in self._calls),
+            usage=usage,
+            user_usage=said.usage,
+        )
+        self._turns.append(record)
+        self._heard = self._understood(answer.message if answer is not None else text, score.verdict, answered)
+        self._tokens += usage.read + usage.written
+        if self.limits.tokens is not None and self._tokens >= self.limits.tokens:
+            self.ended = self.ended or Ended.TOKENS
+        return answered
+
+    def _understood(self, text: str, verdict: Verdict, answered: Answered) -> Heard:
+        broken = {item.constraint for item in verdict.violations}
+        return Heard(
+            text=text,
+            recommended=bool(self._options),
+            unknown=verdict.kind is VerdictKind.UNKNOWN_OFFER,
+            broken=tuple(name for name in self.user.revealed if name in broken),
+            misformed=answered is Answered.FORMAT_ERROR,
+        )
+
+    # the user
+
+    def user_reply(self) -> str | None:
+        """What the user says to the reply that was submitted; None when the conversation is over (see `ended`)."""
+        decision = self.decide()
+        return None if decision is None else self.hear(word(self.script, self.persona, decision, self.turn))
+
+    def decide(self) -> Decision | None:
+        """What the user decides to say next, to be put into words and given to `hear`; None when it is over."""
+        if self._heard is None or self.ended is not None:
+            return None
+        if len(self._turns) >= self.limits.turns:
+            self.ended = Ended.TURNS
+            return None
+        decision = self.user.decide(self._heard)
+        self._heard = None
+        if decision is None:
+            self.ended = Ended.ACCEPTED
+            return None
+        self._next = decision
+        return decision
+
+    def hear(self, text: str, *, faults: Sequence[UserFault] = (), usage: Usage | None = None) -> str:
+        """The user's next message, as somebody put the last decision into words; `faults` are of that wording."""
+        self._said = _Said(text, self._next, tuple(faults), usage or Usage())
+        if self._told is None and self.user.told:
+            self._told = self.turn
+        return text
+
+    def stop(self, ended: Ended) -> None:
+        """Ends the conversation from outside: a limit of the runner, or the agent left."""
+        self.ended = self.ended or ended
+
+    # the score
+
+    def score_turn(self) -> TurnScore:
+        """The verdict on the recommendation that stands, and its regret by the offers shown so far."""
+        verdict = self._judge.verdict(self._options)
+        return TurnScore(verdict, self._judge.regret(verdict, self._shown))
+
+    @property
+    def shown(self) -> Mapping[str, frozenset[str]]:
+        """Per choice the ids of the offers that tools have shown so far, and of those recommended."""
+        return {choice: frozenset(ids) for choice, ids in self._shown.items()}
+
+    def episode(self) -> Episode:
+        """The record; of a conversation that has not ended, as the agent having left it."""
+        last = self._turns[-1] if self._turns else None
+        score = self.score_turn() if last is None else TurnScore(last.verdict, last.regret)
+        return Episode(
+            task=self.case.problem.id,
+            task_digest=self.case.problem.digest,
+            certificate_digest=self.case.certificate.digest,
+            persona=self.persona,
+            traits=self.case.traits,
+            turns=tuple(self._turns),
+            calls=tuple(self._calls),
+            told=self._told,
+            ended=self.ended or Ended.LEFT,
+            verdict=score.verdict,
+            regret=score.regret,
+            **self._named,
+        )
+
+
+def _kept(text: str, most: int) -> str:
+    """At most so many characters of a text, as any file can hold them."""
+    return text[:most].encode("utf-8", "backslashreplace").decode()
+
+
+def _ids(options: Sequence[Plan]) -> set[str]:
+    return {pick.id for plan in options for picks in plan.picks.values() for pick in picks}

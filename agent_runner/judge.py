@@ -1,0 +1,57 @@
+"""The verdict on a recommendation, and where its regret comes from: too little seen, or a bad pick of what was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from ..schemas.canonical import narrow, wide
+from ..schemas.episode import Regret
+from ..schemas.plan import Plan
+from ..schemas.verdict import Verdict, VerdictKind
+from ..solver.outcome import Limits, Undecided
+from ..solver.questions.shown import ShownOffers
+from .scoring import Scorer
+from .suites import Case
+
+WORK = 200_000_000  # elementary steps for one question about the offers shown, well under a second
+FEASIBLE = (VerdictKind.OPTIMAL, VerdictKind.FEASIBLE)
+
+
+class Judge:
+    """Scores recommendations for one task by its certificate; agents, tools and users never hold one."""
+
+    def __init__(self, case: Case) -> None:
+        self._scorer = Scorer(case.problem, case.data, case.certificate)
+        self._shown = ShownOffers(case.problem, case.dataset, Limits(work=WORK))
+        self._maximize = case.problem.objective.maximize
+        self._optimum = case.optimum
+
+    def verdict(self, options: Sequence[Plan]) -> Verdict:
+        """The verdict on the best of the options: feasible before infeasible, then by value, then in their order."""
+        if not options:
+            return self._scorer.score(None)
+        return min((self._scorer.score(plan) for plan in options), key=self._order)
+
+    def _order(self, verdict: Verdict) -> tuple[bool, int]:
+        feasible = verdict.kind in FEASIBLE
+        value = narrow(verdict.value) if feasible and verdict.value is not None else 0
+        return not feasible, -value if self._maximize else value
+
+    def regret(self, verdict: Verdict, shown: Mapping[str, Collection[str]]) -> Regret | None:
+        """How the distance of a verdict's plan to the optimum divides; None when a limit left that open.
+
+        `shown`: per choice the ids of all offers that the agent has met, its own recommendation included.
+        """
+        try:
+            best = self._shown.best(shown)
+        except Undecided:
+            return None
+        if best is None:
+            return Regret()
+        value = best[0]
+        own = narrow(verdict.value) if verdict.kind in FEASIBLE and verdict.value is not None else None
+        return Regret(
+            shown_best=wide(value),
+            exploration=wide(abs(value - self._optimum)),
+            reasoning=None if own is None else wide(abs(own - value)),
+        )

@@ -1,0 +1,112 @@
+"""Suites of certified tasks: what a conversation about one of them needs, checked to belong together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from ..datasets.opening import Dataset, open_dataset
+from ..schemas import expression as ex
+from ..schemas.canonical import narrow
+from ..schemas.certificate import Certificate, read_certificate
+from ..schemas.episode import Traits
+from ..schemas.errors import CertificateError, InputError, Where, did_you_mean
+from ..schemas.problem import Problem, pose
+from ..schemas.suite import SUITE, SuiteFile
+from ..schemas.task import TaskFile, load_task
+from ..solver.checker.check import Data
+from ..solver.checker.opened import Opened
+from .matching import require_about
+
+BUNDLED = Path(__file__).parents[1] / "tasks"  # suites that come with cobench are folders here
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A task, its data as engines and as the checker read them, and its certificate, which is about both."""
+
+    file: TaskFile
+    problem: Problem
+    dataset: Dataset
+    data: Data
+    certificate: Certificate
+    optimum: int
+
+    @property
+    def traits(self) -> Traits:
+        """What analyses group the task by."""
+        problem, task = self.problem, self.file.task
+        wishes = counted(problem)
+        return Traits(
+            level=min(3, len(problem.choices)),
+            objective="feature_count" if wishes else "metric",
+            metric="" if wishes else task.objective[1],
+            wishes=wishes,
+            constraints=len(problem.constraints),
+            later=sum(task.constraint(name).reveal == "later" for name in task.constraints),
+        )
+
+
+class Suite:
+    """The tasks of a folder with a `suite.json`; tables stay open from one task to the next."""
+
+    def __init__(self, folder: Path, facts: SuiteFile) -> None:
+        self.folder, self.facts = folder, facts
+        self._datasets: dict[str, Dataset] = {}
+        self._opened = Opened()
+
+    def case(self, task: str) -> Case:
+        """The task with an id. Raises InputError for a task, data or certificate that is missing or does not fit."""
+        if task not in self.facts.tasks:
+            raise InputError(f"no task '{task}' in {self.folder}", hint=did_you_mean(task, self.facts.tasks, "tasks"))
+        path = self.folder / "tasks" / f"{task}.yaml"
+        certificate = self.folder / "certificates" / f"{task}.cert.json"
+        return self._case(load_task(path), path, certificate)
+
+    def cases(self, tasks: Sequence[str]) -> Iterator[Case]:
+        """These tasks one after the other."""
+        return (self.case(task) for task in tasks)
+
+    def _case(self, file: TaskFile, path: Path, certificate: Path) -> Case:
+        name = file.task.dataset
+        if name not in self._datasets:
+            self._datasets[name] = open_dataset(name, path.parent, file.source.where(("dataset",)))
+        dataset = self._datasets[name]
+        problem = pose(file, dataset.manifest)
+        data = self._opened(dataset.folder, problem)
+        try:
+            found = read_certificate(certificate.read_bytes(), str(certificate))
+        except OSError as fault:
+            where = Where(str(certificate))
+            raise CertificateError(f"cannot read the certificate: {fault.strerror}", where=where) from None
+        require_about(found, str(certificate), problem, dataset, data)
+        optimum = found.claims.optimum
+        if optimum is None or found.claims.distribution is None:
+            where = Where(str(certificate))
+            raise CertificateError("the certificate lacks the optimum or the distribution", where=where)
+        return Case(file, problem, dataset, data, found, narrow(optimum.value))
+
+
+def open_suite(name_or_path: str) -> Suite:
+    """The suite in a folder, or one that comes with cobench by its name; raises InputError when there is none."""
+    known = {path.parent.name: path.parent for path in BUNDLED.glob(f"*/{SUITE}")}
+    folder = known.get(name_or_path, Path(name_or_path))
+    path = folder / SUITE
+    if not path.is_file():
+        hint = f"cobench tasks make compass --out {name_or_path} makes one, or {did_you_mean(name_or_path, known, 'suites')}"
+        raise InputError(f"no suite '{name_or_path}': neither bundled nor a folder with a {SUITE}", hint=hint)
+    try:
+        return Suite(folder, SuiteFile.model_validate_json(path.read_bytes()))
+    except (ValidationError, json.JSONDecodeError) as fault:
+        reason = fault.errors()[0]["msg"] if isinstance(fault, ValidationError) else str(fault)
+        raise InputError(f"this is no suite: {reason}", where=Where(str(path))) from None
+
+
+def counted(problem: Problem) -> int:
+    """How many wishes the objective counts; 0 when it is something else."""
+    expr = problem.objective.expr
+    return len(expr.args) if isinstance(expr, ex.Count) else 0

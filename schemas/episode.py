@@ -1,0 +1,169 @@
+"""The record of one conversation between an agent and a simulated user about one task, and of what came of it.
+
+Everything in it is a function of the task, the certificate, the seed and what the agent wrote; seconds are not in it.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import Field
+
+from .canonical import canonical_bytes
+from .certificate import Integer
+from .plan import Plan
+from .validation import Written
+from .verdict import Verdict
+
+MAX_TEXT = 20_000  # characters of a message that are kept
+
+
+class Fault(StrEnum):
+    """What is wrong with a call of a tool."""
+
+    NAME = "name"  # there is no such tool
+    PARAMETER = "parameter"  # an argument is missing, unknown, or of the wrong type
+    CONTENT = "content"  # the arguments are well-formed, but name nothing that there is
+
+
+class Answered(StrEnum):
+    """What an agent's reply was."""
+
+    RECOMMENDATION = "recommendation"  # a message with a formal recommendation
+    MESSAGE = "message"  # a message only
+    FORMAT_ERROR = "format error"  # not in the agreed form, not even after the one repair
+
+
+class Ended(StrEnum):
+    """Why a conversation ended."""
+
+    ACCEPTED = "accepted"  # everything was said, and the user had nothing to object
+    TURNS = "turn limit"
+    CALLS = "call limit"
+    TOKENS = "token limit"
+    COST = "cost limit"
+    LEFT = "left"  # the agent ended it
+
+
+class UserFault(StrEnum):
+    """What a simulated user did wrong; never charged to the agent."""
+
+    HALLUCINATION = "factual hallucination"
+    NOT_REVEALED = "told to reveal but did not"
+    OPTIONAL = "revealed as optional"
+    WRONG_CLAIM = "wrong violation claim"
+    NOT_REPEATED = "told to repeat but did not"
+    OTHER = "other critical"
+
+
+class Persona(Written):
+    """Who the simulated user is: one of 3 x 2 x 2 x 9 kinds, and in thousandths the chance that a turn reveals."""
+
+    revelation: Literal["slow", "medium", "fast"]
+    trust: Literal["trusting", "questioning"]
+    checking: Literal["reliable", "unreliable"]
+    style: int = Field(ge=1, le=9)
+    permille: int = Field(ge=400, le=1000)
+
+
+class Traits(Written):
+    """What analyses group tasks by. `metric`: the objective as written, empty for a feature count."""
+
+    level: int = Field(ge=1, le=3)  # the number of choices
+    objective: Literal["metric", "feature_count"]
+    metric: str = ""
+    wishes: int = 0
+    constraints: int
+    later: int  # how many of the constraints are told in the course of the conversation
+
+
+class Usage(Written):
+    """Tokens that a model read and wrote; zero where there was no model."""
+
+    read: int = 0
+    written: int = 0
+
+
+class CallRecord(Written):
+    """One call of a tool, also from inside of a program that the agent wrote (`inner`).
+
+    `tool` is the canonical name where there is such a tool; `arguments` the normalised ones as JSON text. `offers`: the
+    bookable offers that the result showed, as choice -> ids.
+    """
+
+    turn: int
+    tool: str
+    arguments: str
+    fault: Fault | None = None
+    inner: bool = False
+    offers: dict[str, tuple[str, ...]] = {}
+
+
+class Regret(Written):
+    """How far a plan is from the optimum, in two exact parts, in the scale of the objective: both are at least 0.
+
+    `exploration`: from the best feasible plan among the offers that the agent was shown to the optimum; None when no
+    feasible plan was among them. `reasoning`: from the plan to that best one; None when the plan is not feasible, too.
+    """
+
+    shown_best: Integer | None = None
+    exploration: Integer | None = None
+    reasoning: Integer | None = None
+
+
+class TurnRecord(Written):
+    """What the user said, what the agent answered, and how it stands then.
+
+    `revealed`: constraints first told in this message; `flagged`: constraints that the user called broken; `restated`:
+    constraints that the user repeated. `asked`: for a formal recommendation; `recheck`: to check everything once more.
+    `options`: the plans of the recommendation that stands, which is the last formal one; `validated`: all its ids
+    passed through a recommend tool. `verdict`: on the best of them, by all constraints, also those not told yet.
+    """
+
+    number: int
+    user: str
+    revealed: tuple[str, ...] = ()
+    flagged: tuple[str, ...] = ()
+    restated: tuple[str, ...] = ()
+    asked: bool = False
+    recheck: bool = False
+    user_faults: tuple[UserFault, ...] = ()
+    agent: str
+    answered: Answered
+    repaired: bool = False
+    reason: str = ""  # of a format error
+    options: tuple[Plan, ...] = ()
+    validated: bool = False
+    verdict: Verdict
+    regret: Regret | None = None
+    calls: int = 0
+    usage: Usage = Usage()
+    user_usage: Usage = Usage()
+
+
+class Episode(Written):
+    """The whole conversation. `verdict` and `regret` are those of the last turn; `told`: the turn (from 1) whose message
+    completed what there was to reveal, None if the conversation ended before.
+    """
+
+    cobench_episode: Literal[1] = 1
+    task: str
+    task_digest: str
+    certificate_digest: str
+    agent: str
+    mode: Literal["tools", "code", "human"] = "tools"
+    seed: int
+    epoch: int = 1
+    persona: Persona
+    traits: Traits
+    turns: tuple[TurnRecord, ...]
+    calls: tuple[CallRecord, ...]
+    told: int | None
+    ended: Ended
+    verdict: Verdict
+    regret: Regret | None = None
+
+    def to_bytes(self) -> bytes:
+        """The file's bytes: canonical JSON."""
+        return canonical_bytes(self.model_dump(mode="json", exclude_none=True))
