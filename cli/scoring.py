@@ -99,11 +99,11 @@ class _Opening:
 
     def scorers(self, entries: Sequence[Entry]) -> Iterator[tuple[str, Scorer]]:
         """A scorer for each task."""
+        from ..agent_runner.matching import require_about
         from ..agent_runner.scoring import Scorer, ignorable
         from ..schemas.problem import pose
         from ..schemas.task import read_task
         from ..verification import data_of
-        from ..agent_runner.matching import require_about
 
         for entry in entries:
             root = self._suite.root

@@ -143,8 +143,9 @@ class TurnRecord(Written):
 
 
 class Episode(Written):
-    """The whole conversation. `verdict` and `regret` are those of the last turn; `told`: the turn (from 1) whose message
-    completed what there was to reveal, None if the conversation ended before.
+    """The whole conversation. `verdict` and `regret` are those of the last turn.
+
+    `told`: the turn, from 1, whose message completed what there was to reveal; None if the conversation ended before.
     """
 
     cobench_episode: Literal[1] = 1
