@@ -97,7 +97,8 @@ def open_suite(name_or_path: str) -> Suite:
     folder = known.get(name_or_path, Path(name_or_path))
     path = folder / SUITE
     if not path.is_file():
-        hint = f"cobench tasks make compass --out {name_or_path} makes one, or {did_you_mean(name_or_path, known, 'suites')}"
+        near = did_you_mean(name_or_path, known, "suites")
+        hint = f"cobench tasks make compass --out {name_or_path} makes one; {near}"
         raise InputError(f"no suite '{name_or_path}': neither bundled nor a folder with a {SUITE}", hint=hint)
     try:
         return Suite(folder, SuiteFile.model_validate_json(path.read_bytes()))
