@@ -17,7 +17,7 @@ PAGE = ROOT / "docs" / "checklist.md"
 PARTS = {
     "Data": {
         1: "Hotels: three tables, 20 parks, at most 20 hotels each, more than 100,000 offers",
-        2: "Flights: two tables, 10 origins, at least 21 airports, 4 airlines, direct and one-stop, more than 67,000 offers",
+        2: "Flights: two tables, 10 origins, 21 airports or more, 4 airlines, direct and one-stop, over 67,000 offers",
         3: "Permits: 50 in three types, a limited quota for each date",
         4: "Weekends are dearer and scarcer inside of weeks; late August is dearer without being scarcer",
         5: "Rocky Mountain is dearest, Death Valley and Everglades have fewest hotels, four stars are scarce in places",
