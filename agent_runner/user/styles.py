@@ -5,34 +5,7 @@ No phrase holds a number, a place, an amenity, or a word that makes a must sound
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    """Phrases of one tone, several for each occasion, of which one is drawn.
-
-    `about`: the tone in words, for a model that is to speak in it. Those that end in a colon go before lines: `musts`
-    the initial constraints, `more` a new one, `broken` what a recommendation breaks, `again` what was told before,
-    `goal` what is to be best. `unknown`: the offers do not exist. `puzzled`: nothing to add. `go_on`: nothing else to
-    say. `greet` begins and `close` ends a message; `numbered`: its lines have numbers.
-    """
-
-    about: str
-    greet: tuple[str, ...]
-    goal: tuple[str, ...]
-    musts: tuple[str, ...]
-    more: tuple[str, ...]
-    broken: tuple[str, ...]
-    again: tuple[str, ...]
-    unknown: tuple[str, ...]
-    ask: tuple[str, ...]
-    recheck: tuple[str, ...]
-    puzzled: tuple[str, ...]
-    go_on: tuple[str, ...]
-    close: tuple[str, ...]
-    repeat: tuple[str, ...] = ()
-    numbered: bool = False
+from .style import Style
 
 
 POLITE = Style(
@@ -182,30 +155,42 @@ DEMANDING = Style(
 STORYTELLER = Style(
     about="long-winded; wraps everything in background stories that say nothing about the trip",
     greet=(
-        "Hello there! You know, I was just telling my neighbour about this, and she laughed and said that I should "
-        "simply ask somebody who knows, and so here I am.",
-        "Well, where do I begin? It has been such a long time since I planned anything, and my late aunt, who planned "
-        "everything, would have had a word to say about that.",
+        (
+            "Hello there! You know, I was just telling my neighbour about this, and she laughed and said that I "
+            "should simply ask somebody who knows, and so here I am."
+        ),
+        (
+            "Well, where do I begin? It has been such a long time since I planned anything, and my late aunt, who "
+            "planned everything, would have had a word to say about that."
+        ),
     ),
     goal=(
         "My grandmother used to say that you should know what you are after before you set out, and this is it:",
         "An old colleague of mine always asked what really counts in the end, and for me it is this:",
     ),
     musts=(
-        "We talked about it for a whole evening, there was even some shouting, and in the end we agreed that all of "
-        "this is a must:",
+        (
+            "We talked about it for a whole evening, there was even some shouting, and in the end we agreed that all "
+            "of this is a must:"
+        ),
         "I wrote it all on the back of an envelope, which I then lost and found again, and these points must hold:",
     ),
     more=(
-        "Oh, and that reminds me of a talk I had with my brother, who never forgets a thing, and he said that I must "
-        "tell you this, because it is a must:",
+        (
+            "Oh, and that reminds me of a talk I had with my brother, who never forgets a thing, and he said that I "
+            "must tell you this, because it is a must:"
+        ),
         "I was pouring myself some tea when it came back to me, as things do, that this must hold as well:",
     ),
     broken=(
-        "My brother always said that I do not read carefully, so I read your recommendation with great care, and it "
-        "does not meet this:",
-        "I showed it to my neighbour, who used to be a teacher and finds every mistake, and she saw at once that your "
-        "recommendation breaks this:",
+        (
+            "My brother always said that I do not read carefully, so I read your recommendation with great care, and "
+            "it does not meet this:"
+        ),
+        (
+            "I showed it to my neighbour, who used to be a teacher and finds every mistake, and she saw at once that "
+            "your recommendation breaks this:"
+        ),
     ),
     again=(
         "It is funny that you ask, my neighbour asked me the very same thing over the fence. As I said:",
@@ -216,15 +201,21 @@ STORYTELLER = Style(
         "My nephew, who is good with computers, tried it as well, and he says that those ids do not exist.",
     ),
     ask=(
-        "My father never bought a thing before it was on paper, and I am the same, so please make a formal "
-        "recommendation.",
+        (
+            "My father never bought a thing before it was on paper, and I am the same, so please make a formal "
+            "recommendation."
+        ),
         "We could chat on like this forever, which I would enjoy, but at some point I need a formal recommendation.",
     ),
     recheck=(
-        "I once signed something in a hurry, and my sister still teases me for it, so please double-check your "
-        "recommendation before I say yes.",
-        "As my old teacher used to say, look again before you leap. So please double-check the recommendation against "
-        "all that I said.",
+        (
+            "I once signed something in a hurry, and my sister still teases me for it, so please double-check your "
+            "recommendation before I say yes."
+        ),
+        (
+            "As my old teacher used to say, look again before you leap. So please double-check the recommendation "
+            "against all that I said."
+        ),
     ),
     puzzled=(
         "I have been turning that over in my head, but no, I have nothing to add on that.",

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from ...schemas.episode import Persona
 from ..chance import drawn
 from .decision import Decision, Script
-from .styles import Style, style_of
+from .style import Style
+from .styles import style_of
 
 
 def word(script: Script, persona: Persona, decision: Decision, turn: int) -> str:
