@@ -52,6 +52,26 @@ party: people person persons travellers travelers guests adults children kids fa
 desk: desk workspace
 """
 _BROAD = frozenset({"#stay", "#room", "#fly", "#date", "#park", "#sleep", "#party"})
+# Words that say something about a trip wherever they stand: what a message must not be about before it is told, and of
+# these the ones that it can be about only if some line is.
+AMENITIES = frozenset(
+    {
+        *("#pet", "#wifi", "#pool", "#meal", "#kitchen", "#prepay", "#parking", "#bed", "#cool", "#laundry", "#access"),
+        *("#gym", "#spa", "#bath", "#restaurant", "#eco", "#desk"),
+    }
+)
+TELLING = AMENITIES | {
+    "#money",
+    "#score",
+    "#star",
+    "#cancel",
+    "#outside",
+    "#direct",
+    "#bag",
+    "#drive",
+    "#airport",
+    "#permit",
+}
 _UNSAID = """
 a about above after again all also always am an and any anything are around as at be because been before being
 below beyond both but by came can cannot can't comes could did do does don't each either else ever every everything
