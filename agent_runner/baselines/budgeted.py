@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .agent import Baseline, shuffled, spread
 from .picking import Picker, Picks
 from .search import Search
@@ -15,7 +17,7 @@ class Budgeted(Baseline):
     Half of what is left goes into every turn that tells something new; all of it, where nothing fits yet.
     """
 
-    def __init__(self, address: tuple[int | str, ...], searches: int = SEARCHES) -> None:
+    def __init__(self, address: Sequence[int | str], searches: int = SEARCHES) -> None:
         super().__init__(address)
         self._kept = searches
         self.search = Search(left=0)

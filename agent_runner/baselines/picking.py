@@ -17,7 +17,7 @@ from typing import Protocol
 
 from ...datasets.opening import Dataset
 from ...schemas import expression as ex
-from ...schemas.expression import Expr, choices_of, split_and, walk
+from ...schemas.expression import Expr, choices_of, split_and
 from ...schemas.problem import Constraint, Objective, Problem
 from ...schemas.syntax import Span
 from ...schemas.units import Type
@@ -82,7 +82,7 @@ class Picker:
     """Picks plans for one problem out of offers that were shown."""
 
     def __init__(self, problem: Problem, dataset: Dataset, details: Details) -> None:
-        self.problem, self._dataset, self._details = _guarded(problem), dataset, details
+        self.problem, self._dataset, self._details = problem, dataset, details
         self._table = {name: problem.world.tables[table].base for name, table in problem.choices.items()}
         self._relaxed: dict[Levels, tuple[ShownOffers, int]] = {}
         self._alone: dict[tuple[str, Levels], ShownOffers] = {}
@@ -218,16 +218,3 @@ class Picker:
             kept = tuple(_kept(single, lambda node: not self._reads(node, levels)))
             self._alone[choice, levels] = ShownOffers(replace(single, constraints=kept), self._dataset)
         return self._alone[choice, levels].fitting({choice: offers})[choice]
-
-
-def _guarded(problem: Problem) -> Problem:
-    """The problem, in which what the objective reads is known, also before a constraint says so."""
-    expr = problem.objective.expr
-    if isinstance(expr, ex.Count):
-        return problem
-    guards = tuple(
-        Constraint("", ex.Known(part, Type("bool"), part.span), problem.objective.text)
-        for part in walk(expr)
-        if isinstance(part, ex.Column | ex.Relation) and part.type.nullable
-    )
-    return replace(problem, constraints=(*problem.constraints, *guards))

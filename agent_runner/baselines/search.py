@@ -12,7 +12,7 @@ from typing import Any
 
 from ...schemas.problem import Problem
 from ..episode import View
-from ..tools.columns import DETAILS, SEARCHED
+from ..tools.columns import DETAILS, SHOWN
 from ..tools.result import Result
 from .windows import Airport, Outing, Permit, Windows, days_since, iso
 
@@ -127,9 +127,9 @@ class Search:
                     "search_permit_availability", park=park, template_name=name, num_people=self._guests
                 ):
                     for found in page.content["results"]:
-                        starts, ends = days_since(found["starts_on"]), days_since(found["ends_on"])
-                        offer = found["package_id"]
-                        self._permits[offer] = Permit(offer, park, name, kind, starts, ends, found.get("days"))
+                        starts, ends = days_since(found["start_date"]), days_since(found["end_date"])
+                        offer, days = found["package_id"], found["duration_days"]
+                        self._permits[offer] = Permit(offer, park, name, kind, starts, ends, days)
 
     def stays(self, park: str, check_in: int, check_out: int) -> tuple[str, ...]:
         """The packages of hotel rooms at a park on some dates, in the order in which they are shown."""
@@ -183,9 +183,9 @@ class Search:
 
     def level(self, table: str, column: str) -> str:
         """The tool whose details tell a column of an offer table; "" for one that searches show."""
-        if column in SEARCHED[table]:
+        if column in SHOWN[table]:
             return ""
-        return next((tool for tool in LEVELS[table] if column in DETAILS[tool]), "")
+        return next((tool for tool in LEVELS[table] if column in DETAILS[table][tool]), "")
 
     def unknown(self, table: str, offer: str, levels: Collection[str]) -> list[str]:
         """Those of the levels that have not been looked up for an offer, in the order in which one does."""
