@@ -49,7 +49,7 @@ class RunFile(Written):
 
 
 class Unscored(Written):
-    """A conversation without an outcome, for a reason that is not the agent's: it counts nowhere, and is tried again."""
+    """A conversation without an outcome, for a reason that is not the agent's. It counts nowhere and is tried again."""
 
     cobench_unscored: Literal[1] = 1
     task: str
