@@ -87,12 +87,13 @@ class Env:
 
     def __init__(
         self, case: Case, toolbox: Toolbox, persona: Persona, *, agent: str, seed: int, epoch: int = 1,
-        mode: Mode = "tools", limits: EnvLimits | None = None,
+        mode: Mode = "tools", limits: EnvLimits | None = None, judge: Judge | None = None,
     ) -> None:  # fmt: skip
+        """`judge`: the one of this case where there is one already; it looks through the tables only once."""
         self.case, self.persona, self.limits = case, persona, limits or EnvLimits()
         self.script = script_of(case.file.task)
         self._named: dict[str, Any] = {"agent": agent, "seed": seed, "epoch": epoch, "mode": mode}
-        self._tools, self._judge = toolbox, Judge(case)
+        self._tools, self._judge = toolbox, judge or Judge(case)
         self._choice_of = {table: choice for choice, table in case.problem.choices.items()}
         self.user = User(self.script, persona, (seed, case.problem.id, epoch))
         decision = self.user.open()
@@ -138,8 +139,8 @@ class Env:
         self._confirmed.update(result.confirmed)
         self._calls.append(
             CallRecord(
-                turn=self.turn, tool=_kept(result.tool, MAX_NAME), arguments=_written(result.arguments), fault=result.fault,
-                inner=inner, offers=offers,
+                turn=self.turn, tool=_kept(result.tool, MAX_NAME), arguments=_written(result.arguments),
+                fault=result.fault, inner=inner, offers=offers,
             )
         )  # fmt: skip
         return result

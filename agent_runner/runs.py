@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +35,9 @@ RUN, LOCK, EPISODES, UNSCORED, LOGS = "run.json", "lock", "episodes", "unscored"
 LONGEST = 100  # characters of an agent's name as part of a file's
 
 Model = TypeVar("Model", bound=Written)
-Key = tuple[str, str, int]
+Record = TypeVar("Record", Episode, Unscored)
+Key = tuple[str, str, int]  # task, agent, epoch
+Digests = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +58,21 @@ class Run:
 class RunFolder:
     """A folder of conversations that this process alone may write to; `open_run` gives it."""
 
-    def __init__(self, folder: Path, facts: RunFile, finished: Collection[Key]) -> None:
+    def __init__(self, folder: Path, facts: RunFile, finished: Iterable[Episode]) -> None:
         self.folder, self.facts = folder, facts
-        self._asked, self._finished = frozenset(keys_of(facts)), set(finished)
+        self._asked = frozenset(keys_of(facts))
+        self._finished = {_key(episode): _digests(episode) for episode in finished}
         self.failed: dict[Key, str] = {}
 
     def has(self, task: str, agent: str, epoch: int) -> bool:
         """Whether that conversation has an outcome."""
         return (task, agent, epoch) in self._finished
+
+    def digests(self, task: str) -> Iterator[tuple[Path, Digests]]:
+        """The files about a task that are there, and the digests of the task and certificate that each was about."""
+        return (
+            (self.folder / EPISODES / file_name(*key), found) for key, found in self._finished.items() if key[0] == task
+        )
 
     def left(self) -> list[Key]:
         """The conversations without an outcome, in the order that was asked for: by task, agent, epoch."""
@@ -71,16 +80,16 @@ class RunFolder:
 
     def add(self, episode: Episode) -> None:
         """Keeps an outcome, on the disk when this returns. Raises OutputError when that fails."""
-        key = self._key(episode)
+        key = self._require_asked(_key(episode))
         write_atomically(self.folder / EPISODES / file_name(*key), episode.to_bytes())
         (self.folder / UNSCORED / file_name(*key)).unlink(missing_ok=True)
-        self._finished.add(key)
+        self._finished[key] = _digests(episode)
         self.failed.pop(key, None)
 
     def fail(self, task: str, agent: str, epoch: int, reason: str) -> None:
         """Keeps why a conversation has no outcome; the next time it is tried again."""
         found = Unscored(task=task, agent=agent, epoch=epoch, reason=_text(reason)[:MAX_REASON])
-        key = self._key(found)
+        key = self._require_asked(_key(found))
         write_atomically(self.folder / UNSCORED / file_name(*key), found.to_bytes())
         self.failed[key] = found.reason
 
@@ -91,11 +100,18 @@ class RunFolder:
             write_atomically(self.folder / f"{name}.parquet", table_bytes(name, run.episodes))
         return run
 
-    def _key(self, found: Episode | Unscored) -> Key:
-        key = found.task, found.agent, found.epoch
+    def _require_asked(self, key: Key) -> Key:
         if key not in self._asked:
             raise ValueError(f"this run has no conversation {key}")
         return key
+
+
+def _key(found: Episode | Unscored) -> Key:
+    return found.task, found.agent, found.epoch
+
+
+def _digests(episode: Episode) -> Digests:
+    return episode.task_digest, episode.certificate_digest
 
 
 def keys_of(facts: RunFile) -> list[Key]:
@@ -131,7 +147,7 @@ def open_run(folder: Path, facts: RunFile) -> Generator[RunFolder]:
             rest.unlink(missing_ok=True)  # of a process that was killed
         if not (folder / RUN).exists():
             write_atomically(folder / RUN, facts.to_bytes())
-        yield RunFolder(folder, facts, [key for key, _ in _read(folder, facts, EPISODES, Episode)])
+        yield RunFolder(folder, facts, [episode for _, episode in _read(folder, facts, EPISODES, Episode)])
 
 
 def read_run(folder: Path) -> Run:
@@ -155,7 +171,7 @@ def _facts(folder: Path) -> RunFile:
     return _document(path, RunFile, "give another folder")
 
 
-def _read(folder: Path, facts: RunFile, inside: str, model: type[Model]) -> Iterator[tuple[Key, Model]]:
+def _read(folder: Path, facts: RunFile, inside: str, model: type[Record]) -> Iterator[tuple[Key, Record]]:
     """The files of one kind that the run asked for. What else lies there is told of: it would count nowhere."""
     names = {file_name(*key): key for key in keys_of(facts)}
     for path in sorted((folder / inside).glob("*.json")):
@@ -163,7 +179,7 @@ def _read(folder: Path, facts: RunFile, inside: str, model: type[Model]) -> Iter
         if path.name not in names:
             raise InputError("this is no conversation that the run asked for", where=where, hint="remove it")
         found = _document(path, model, "remove it, and the same command does that conversation again")
-        if tuple(getattr(found, name) for name in ("task", "agent", "epoch")) != names[path.name]:
+        if _key(found) != names[path.name]:
             raise InputError("this file is about another conversation than its name says", where=where)
         yield names[path.name], found
 
