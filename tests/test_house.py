@@ -113,7 +113,7 @@ ROOMS = {
     "agent_runner": Room(
         ("agent_runner", "agent_runner.*"),
         rooms=("schemas", "datasets", "workers", *PUBLIC_SOLVER),
-        libraries=("polars", "pyarrow", "pydantic"),
+        libraries=("polars", "pyarrow", "pydantic", "rapidfuzz"),
     ),
     "report": Room(("report", "report.*"), rooms=("schemas",), libraries=("altair", "jinja2", "vl_convert")),
     # Worker processes, whatever they do.
