@@ -176,6 +176,9 @@ def _tell(run: Run, as_json: bool) -> int:
         print_run(run)
     if run.unscored:
         first = run.unscored[0]
-        say(f"{len(run.unscored):,} conversations have no outcome, first {first.agent} on {first.task}: {first.reason}", err=True)
+        say(
+            f"{len(run.unscored):,} conversations have no outcome, first {first.agent} on {first.task}: {first.reason}",
+            err=True,
+        )
         return 3
     return 0
