@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from ..datasets.opening import Dataset
 from ..schemas.episode import Episode
 from ..schemas.problem import Problem
+from .coding.program import Output, run_code
 from .env import Env
 from .tools.result import Result
 
@@ -39,6 +40,10 @@ class View:
     def call(self, name: str, **arguments: Any) -> Result:
         """The result of a tool."""
         return self._env.call(name, arguments)
+
+    def run_code(self, source: str) -> Output:
+        """The output of a program that calls the tools, as agents in coding mode write them; raises SandboxError."""
+        return run_code(self._env, source)
 
 
 class Agent(Protocol):
