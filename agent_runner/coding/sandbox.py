@@ -136,13 +136,9 @@ def _library() -> str:
 
 def _linked(*binaries: str) -> dict[str, str]:
     """Host path -> path in the sandbox of the shared libraries that binaries need, and of what loads them."""
-    try:
-        done = subprocess.run(
-            ("ldd", *binaries), capture_output=True, encoding="utf-8", errors="replace", timeout=_PATIENCE, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        raise SandboxError("no sandbox: `ldd`, which comes with the C library, does not run") from None
-    found = {
-        os.path.realpath(match["path"]): f"{PYTHON}/lib/{match['name']}" for match in _LINKED.finditer(done.stdout)
-    }
-    return found | {os.path.realpath(match["path"]): match["path"] for match in _LOADER.finditer(done.stdout)}
+    ldd = shutil.which("ldd")
+    if ldd is None:
+        raise SandboxError("no sandbox: `ldd`, which comes with the C library, is not there")
+    text = os.fsdecode(subprocess.run((ldd, *binaries), capture_output=True, timeout=_PATIENCE, check=False).stdout)
+    found = {os.path.realpath(match["path"]): f"{PYTHON}/lib/{match['name']}" for match in _LINKED.finditer(text)}
+    return found | {os.path.realpath(match["path"]): match["path"] for match in _LOADER.finditer(text)}
