@@ -113,7 +113,7 @@ ROOMS = {
     "agent_runner": Room(
         ("agent_runner", "agent_runner.*"),
         rooms=("schemas", "datasets", *PUBLIC_SOLVER),
-        libraries=("polars", "pyarrow", "pydantic"),
+        libraries=("polars", "pyarrow", "pydantic", "rapidfuzz"),
     ),
     "report": Room(("report", "report.*"), rooms=("schemas",), libraries=("altair", "jinja2", "vl_convert")),
     # Runs `verification` on many tasks; nothing below it knows that there are many.
