@@ -182,8 +182,8 @@ TOOLS = (
         "search_hotel",
         "Searches hotels at a national park for a group on fixed dates. Each hotel comes with its packages: as many "
         "rooms of one type as the group needs, for all nights, with policies and package_id. price_per_night is for "
-        "one room, on average; total_price for all rooms and nights. Up to ten hotels a page, the nearest to the park first. "
-        "What is in the rooms and in the hotel, get_room_details and get_hotel_details show.",
+        "one room, on average; total_price for all rooms and nights. Up to ten hotels a page, the nearest to the park "
+        "first. What is in the rooms and in the hotel, get_room_details and get_hotel_details show.",
         (
             Parameter("location", Kind.PARK, "Exact name of the park, such as Zion.", required=True),
             Parameter("start_date", Kind.DATE, "Day of arrival, YYYY-MM-DD.", required=True),
