@@ -385,8 +385,9 @@ def some_offers() -> list[tuple[str, str]]:
     trips = rows("select * from round_trips where rowid % 401 = 0", {})
     permits = rows("select * from permits where rowid % 7 = 0", {})
     found = [("stays", f"pkg_{row['config']}_{day(row['check_in'])}_{day(row['check_out'])}_1") for row in stays]
-    for row in trips:
-        found.append(("round_trips", f"flight_{row['template']}_{day(row['departs_on'])}_{day(row['returns_on'])}"))
+    found += [
+        ("round_trips", f"flight_{row['template']}_{day(row['departs_on'])}_{day(row['returns_on'])}") for row in trips
+    ]
     for row in permits:
         days = "" if row["days"] is None else f"_{row['days']}"
         found.append(("permits", f"permit_{row['permit_template']}_{day(row['starts_on'])}{days}"))
