@@ -121,7 +121,7 @@ class _Message:
         """Whether a bound goes the other way than in its line: at least where at most was said."""
         return any(
             ways and bound(line) and bound(line) not in ways
-            for line in (self._script.lines[name] for name in self._named)
+            for line in (self._script.lines[name] for name in (*self._decision.reveal, *self._decision.restate))
             for numbers in [facts(line).numbers]
             for ways in [
                 {bound(part) for part in sentences(self._rest) if numbers & facts(part).numbers and bound(part)}
@@ -193,4 +193,6 @@ def _says(text: str, line: str) -> bool:
     if not numbers or not own.names <= tokens(text):
         return False
     marks = specific(_about(line)[0])
+    if own and not marks:
+        return True
     return _share(about, line) >= ENOUGH and 2 * len(marks & about) >= len(marks)
