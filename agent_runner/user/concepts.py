@@ -73,15 +73,15 @@ TELLING = AMENITIES | {
     "#permit",
 }
 _UNSAID = """
-a about above after again all also always am along an and any anything are around as at be because best better been before being
-below beyond both but by came can come cannot can't comes could did do does don't each either else ever every everything
-few fine for from further get gets give given go goes going had has have having he her here him his how i i'd i'll i'm
-i've if in into is it it's its just keep kind know least less let like likes look made make makes many may me might
-more most much must my near need needs neither no nor not nothing now of off on once one only or other others our ours
-out over own please put really same see shall she should since so some something still such sure take than thank
-thanks that that's the their them then there these they thing things this those through to too two under until up
-upon us very want wants was we we'd we'll we're well were what which while who will wish with within without
-won't would yes yet you you'll you're your
+a about above after again all also always am along an and any anything are around as at be because best better been
+before being below beyond both but by came can come cannot can't comes could did do does don't each either else ever
+every everything few fine for from further get gets give given go goes going had has have having he her here him his
+how i i'd i'll i'm i've if in into is it it's its just keep kind know least less let like likes look made make makes
+many may me might more most much must my near need needs neither no nor not nothing now of off on once one only or
+other others our ours out over own please put really same see shall she should since so some something still such
+sure take than thank thanks that that's the their them then there these they thing things this those through to too
+two under until up upon us very want wants was we we'd we'll we're well were what which while who will wish with
+within without won't would yes yet you you'll you're your
 """
 _MINOR = frozenset(_UNSAID.split())
 _WORD = re.compile(r"[$]|[^\W_]+(?:['’-][^\W_]+)*")

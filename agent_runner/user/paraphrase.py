@@ -14,7 +14,7 @@ from functools import lru_cache
 from ...schemas.episode import MAX_TEXT, UserFault
 from .concepts import AMENITIES, TELLING, concepts, specific
 from .decision import Decision, Script
-from .facts import Facts, bound, facts, lasting, sentences, tokens
+from .facts import Facts, bound, facts, lasting, sentences, tokens, without_year
 from .tells import (
     ACCEPTS,
     ASKS,
@@ -174,7 +174,7 @@ def _windows(text: str, size: int) -> Iterator[str]:
 @lru_cache(1024)
 def _about(line: str) -> tuple[frozenset[str], Facts]:
     """What a line is about beside its numbers and names, and these."""
-    own = facts(line)
+    own = facts(without_year(line))
     return frozenset(word for word in concepts(line) if word not in own.names and not word[0].isdigit()), own
 
 

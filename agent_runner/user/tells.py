@@ -70,7 +70,8 @@ CLAIMS = _any(
 MODAL = _any(r"\b(?:must|should|has to|have to|cannot|can't|may not|needs? to|so that|in case|if|whether|make sure)\b")
 CLAIMS_LOOSELY = _any(
     CLAIMS.pattern,
-    r"\b(?:not|n't|over|exceed\w*|too|break|wrong|problem|against|unacceptable|off|mistake|broke[n]?|miss\w*|forg[oe]t\w*|(?:more|less) than)\b",
+    r"\b(?:not|over|exceed\w*|too|break|wrong|problem|against|unacceptable|off|mistake|broken?|miss\w*|forg[oe]t\w*)\b",
+    r"\b(?:more|less) than\b",
     r"n't\b",
 )
 UNKNOWN = _any(
