@@ -1,7 +1,7 @@
 """How well simulated users did what they were told, over the conversations of a run.
 
-Each message is searched again for the six kinds of faults, and rated 1 to 5 twice, by rules: for clarity, and for how it
-fits its place in the conversation. The rules stand at `clarity` and `fit`; they are no opinion of a person.
+Each message is searched again for the six kinds of faults, and rated 1 to 5 twice, by rules: for clarity, and for how
+it fits its place in the conversation. The rules stand at `clarity` and `fit`; they are no opinion of a person.
 """
 
 from __future__ import annotations
@@ -68,7 +68,8 @@ def sample(episodes: Sequence[Episode], seed: int) -> list[Response]:
     some = sorted(episodes, key=lambda episode: drawn(2**32, seed, "conversation", *keys[id(episode)]))
     found = responses_of(some[:CONVERSATIONS])
     order = sorted(found, key=lambda it: drawn(2**32, seed, "response", *keys[id(it.episode)], it.place))
-    return [response for response in found if response in order[:RESPONSES]]
+    chosen = {(id(it.episode), it.place) for it in order[:RESPONSES]}
+    return [it for it in found if (id(it.episode), it.place) in chosen]
 
 
 def rate(response: Response, script: Script) -> Rated:
@@ -117,8 +118,9 @@ def decision_of(response: Response) -> Decision:
 
 
 def clarity(text: str, told: str, faults: Collection[UserFault]) -> int:
-    """5, less 2 for something that was to be said and cannot be found, 1 for a must that sounds like a wish, 1 for long
-    sentences (over 25 words on average), 1 for more than 60 words beside three times what it was told; at least 1."""
+    """5, less 2 for something that was to be said and cannot be found, and less 1 for each of: a must that sounds like a
+    wish; sentences of more than 25 words on average; more than 60 words beside three times what it was told. At least 1.
+    """
     length, parts = len(words(text)), max(1, len(sentences(text)))
     lost = UserFault.NOT_REVEALED in faults or UserFault.NOT_REPEATED in faults
     loss = 2 * lost + (UserFault.OPTIONAL in faults)
@@ -127,8 +129,9 @@ def clarity(text: str, told: str, faults: Collection[UserFault]) -> int:
 
 
 def fit(faults: Collection[UserFault], *, repeated: bool) -> int:
-    """5, less 2 each for an invention and for a claim that is not so, 1 for another critical fault, 1 for a message that
-    came word for word before in the conversation; at least 1."""
+    """5, less 2 each for an invention and for a claim that is not so, and less 1 each for another critical fault and for
+    a message that came word for word before in the conversation. At least 1.
+    """
     loss = 2 * (UserFault.HALLUCINATION in faults) + 2 * (UserFault.WRONG_CLAIM in faults)
     return max(1, 5 - loss - (UserFault.OTHER in faults) - repeated)
 
