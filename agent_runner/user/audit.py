@@ -118,8 +118,8 @@ def decision_of(response: Response) -> Decision:
 
 
 def clarity(text: str, told: str, faults: Collection[UserFault]) -> int:
-    """5, less 2 for something that was to be said and cannot be found, and less 1 for each of: a must that sounds like a
-    wish; sentences of more than 25 words on average; more than 60 words beside three times what it was told. At least 1.
+    """5, less 2 for something that was to be said and cannot be found, and less 1 for each of: a must that sounds like
+    a wish; over 25 words a sentence on average; over 60 words beside three times what it was told. At least 1.
     """
     length, parts = len(words(text)), max(1, len(sentences(text)))
     lost = UserFault.NOT_REVEALED in faults or UserFault.NOT_REPEATED in faults
@@ -129,8 +129,8 @@ def clarity(text: str, told: str, faults: Collection[UserFault]) -> int:
 
 
 def fit(faults: Collection[UserFault], *, repeated: bool) -> int:
-    """5, less 2 each for an invention and for a claim that is not so, and less 1 each for another critical fault and for
-    a message that came word for word before in the conversation. At least 1.
+    """5, less 2 each for an invention and for a claim that is not so, and less 1 each for another critical fault and
+    for a message that came word for word before in the conversation. At least 1.
     """
     loss = 2 * (UserFault.HALLUCINATION in faults) + 2 * (UserFault.WRONG_CLAIM in faults)
     return max(1, 5 - loss - (UserFault.OTHER in faults) - repeated)
