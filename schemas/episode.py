@@ -103,10 +103,12 @@ class CallRecord(Written):
 class Regret(Written):
     """How far a plan is from the optimum, in two exact parts, in the scale of the objective: both are at least 0.
 
-    `exploration`: from the best feasible plan among the offers that the agent was shown to the optimum; None when no
-    feasible plan was among them. `reasoning`: from the plan to that best one; None when the plan is not feasible, too.
+    `optimum`: the certified one, which verdicts on infeasible plans do not tell. `exploration`: from the best
+    feasible plan among the offers that the agent was shown to the optimum; None when no feasible plan was among them.
+    `reasoning`: from the plan to that best one; None when the plan is not feasible, too.
     """
 
+    optimum: Integer | None = None
     shown_best: Integer | None = None
     exploration: Integer | None = None
     reasoning: Integer | None = None
