@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from cobench.agent_runner.answer import Answer, AnswerError, parse_answer
 from cobench.agent_runner.env import NO_MORE_CALLS, Env, EnvLimits
+from cobench.agent_runner.measures.effort import effort, search_yield
 from cobench.schemas.canonical import canonical_bytes
 from cobench.schemas.episode import Answered, Ended, Episode, Fault, Persona, Usage, UserFault
 from cobench.schemas.plan import Plan
@@ -52,7 +52,7 @@ def plans(*ids: str) -> tuple[Plan, ...]:
         ('{"message": "m", "recommendation": {"hotel_id": "a", "flight_id": "not asked for", "price": 1}}', ("a",)),
         ('```json\n{"message": "m", "recommendation": {"hotel_id": "a"}}\n```', ("a",)),
         (
-            'I use {braces} and ```py\nx = {1: 2}\n```. {"message": "m", "recommendation": {"hotel_id": "a"}} So!',
+            'Some {braces}, ```py\nx = {1: 2}\n```. {"message": "m", "recommendation": {"hotel_id": "a"}} So!',
             ("a",),
         ),
         ('{"message": "no", "recommendation": {"hotel_id": "x"}} then {"message": "m"}', ()),
@@ -173,7 +173,7 @@ def test_the_best_of_three_counts(cases: Cases) -> None:
         "search_hotel",
         {"location": "Zion", "start_date": "2025-08-12", "end_date": "2025-08-15", "num_guests": 2},
     )
-    worse = [offer for offer in call.offers["stays"] if offer != best["hotel"]][0]
+    worse = next(offer for offer in call.offers["stays"] if offer != best["hotel"])
     env.submit(reply(hotel_ids=["pkg_00000000_12_15_1", worse, best["hotel"]]))
     assert env.score_turn().verdict.kind is VerdictKind.OPTIMAL
 
@@ -345,14 +345,14 @@ def test_effort_counts_each_success_once(cases: Cases) -> None:
     env = cases.env()
     found = env.call("search_hotel", SEARCH)
     env.call("AccommodationSearch", {**SEARCH, "num_guests": 2, "page": 1})
-    assert env.episode().effort == 1, "an alias, a default spelled out"
+    assert effort(env.episode().calls) == 1, "an alias, a default spelled out"
     env.call("search_hotel", {**SEARCH, "location": "Nowhere"})
     env.call("search_hotel", {**SEARCH, "guests": 2})
     env.call("fly", SEARCH)
-    assert env.episode().effort == 1, "content, parameter and name faults"
+    assert effort(env.episode().calls) == 1, "content, parameter and name faults"
     assert [call.fault for call in env.episode().calls[2:]] == [Fault.CONTENT, Fault.PARAMETER, Fault.NAME]
     env.call("search_hotel", {**SEARCH, "num_guests": 3})
-    assert env.episode().effort == 2
+    assert effort(env.episode().calls) == 2
     assert found.fault is None
 
 
@@ -362,14 +362,14 @@ def test_yield_counts_each_offer_for_the_task_once(cases: Cases) -> None:
     stays = env.call("search_hotel", SEARCH).offers["stays"]
     env.call("search_hotel", {**SEARCH, "has_parking": True})
     env.call("get_room_details", {"package_id": stays[0]})
-    assert env.episode().found == len(stays)
+    assert search_yield(env.episode().calls) == len(stays)
     days = {"departure_date": "2025-08-12", "return_date": "2025-08-15"}
     flights = env.call("search_flights", {"origin": "ORD", "destination": "LAS", **days})
     assert flights.offers["round_trips"]
-    assert env.episode().found == len(stays), "nobody asked for flights"
+    assert search_yield(env.episode().calls) == len(stays), "nobody asked for flights"
     env = cases.env(PERMIT)
     env.call("search_flights", {"origin": "ORD", "destination": "LAS", **days})
-    assert env.episode().found == len(flights.offers["round_trips"])
+    assert search_yield(env.episode().calls) == len(flights.offers["round_trips"])
 
 
 @pytest.mark.row(46)
@@ -378,7 +378,7 @@ def test_long_arguments_stay_apart_and_are_kept_in_part(cases: Cases) -> None:
     for end in ("a", "b", "b", "\ud800"):
         env.call("notebook", {"action": "write", "input_data": "x" * 3000 + end})
     calls = env.episode().calls
-    assert env.episode().effort == len({call.arguments for call in calls if call.fault is None})
+    assert effort(env.episode().calls) == len({call.arguments for call in calls if call.fault is None})
     assert all(len(call.arguments) < 2200 for call in calls)
     assert calls[0].arguments != calls[1].arguments == calls[2].arguments
 
