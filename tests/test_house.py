@@ -110,10 +110,16 @@ ROOMS = {
     "tasks": Room(
         ("tasks", "tasks.*"), rooms=("schemas", "datasets", *PUBLIC_SOLVER), libraries=("pyarrow", "pydantic")
     ),
+    # What an agent reaches; it knows the data, and neither tasks nor certificates nor who is asking.
+    "tools": Room(
+        ("agent_runner.tools", "agent_runner.tools.*"),
+        rooms=("schemas", "datasets"),
+        libraries=("polars", "rapidfuzz"),
+    ),
     "agent_runner": Room(
         ("agent_runner", "agent_runner.*"),
-        rooms=("schemas", "datasets", *PUBLIC_SOLVER),
-        libraries=("polars", "pyarrow", "pydantic", "rapidfuzz"),
+        rooms=("schemas", "datasets", "tools", *PUBLIC_SOLVER),
+        libraries=("polars", "pyarrow", "pydantic"),
     ),
     "report": Room(("report", "report.*"), rooms=("schemas",), libraries=("altair", "jinja2", "vl_convert")),
     # Runs `verification` on many tasks; nothing below it knows that there are many.
