@@ -112,14 +112,16 @@ ROOMS = {
     ),
     "agent_runner": Room(
         ("agent_runner", "agent_runner.*"),
-        rooms=("schemas", "datasets", *PUBLIC_SOLVER),
+        rooms=("schemas", "datasets", "workers", *PUBLIC_SOLVER),
         libraries=("polars", "pyarrow", "pydantic", "rapidfuzz"),
     ),
     "report": Room(("report", "report.*"), rooms=("schemas",), libraries=("altair", "jinja2", "vl_convert")),
+    # Worker processes, whatever they do.
+    "workers": Room(("workers",), rooms=("schemas",)),
     # Runs `verification` on many tasks; nothing below it knows that there are many.
     "suite": Room(
         ("suite", "suite.*"),
-        rooms=("schemas", "datasets", "answers", "check", "model", "verification"),
+        rooms=("schemas", "datasets", "answers", "check", "model", "verification", "workers"),
         libraries=("pydantic", "pyarrow", "dask", "distributed"),
     ),
     "verification": Room(("verification",), rooms=("*",), libraries=("*",)),

@@ -34,6 +34,17 @@ class ShownOffers:
             for offers, choice in zip(lowered.offers, lowered.model.choices, strict=True)
         )
 
+    def fitting(self, within: Mapping[str, Collection[str]]) -> dict[str, tuple[str, ...]]:
+        """Per choice those of the offers that satisfy what is said about their choice alone, sorted.
+
+        With several choices an offer may be missing that can be seen to be in no plan, whatever the others are.
+        """
+        choices = self._lowered.model.choices
+        return {
+            choice.name: tuple(sorted(name for name in within.get(choice.name, ()) if name in known))
+            for choice, known in zip(choices, self._row_of, strict=True)
+        }
+
     def best(self, within: Mapping[str, Collection[str]]) -> tuple[int, dict[str, str]] | None:
         """The best value in the task's own sense, and a plan that has it as ids per choice; None without any plan.
 
