@@ -178,8 +178,11 @@ def _small(value: Any) -> Any:
         return value[:500]
     if isinstance(value, list) and len(value) <= 10 and all(isinstance(item, str) for item in value):
         return [item[:100] for item in value]
-    small = value is None or isinstance(value, bool) or (_IS["number"](value) and abs(value) <= 2**53)
-    return value if small else _described(value)
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int | float) and -(2**53) <= value <= 2**53:
+        return value
+    return _described(value)
 
 
 def _described(value: Any) -> str:
@@ -188,7 +191,7 @@ def _described(value: Any) -> str:
         return quoted(value)
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, float) or (isinstance(value, int) and abs(value) <= 2**53):
+    if isinstance(value, float) or (isinstance(value, int) and -(2**53) <= value <= 2**53):
         return str(value)
     nouns = {list: "a list", tuple: "a list", dict: "an object", int: "a huge number", type(None): "null"}
     return nouns.get(type(value), type(value).__name__[:60])

@@ -14,7 +14,7 @@ from .paging import page_of
 from .resemblance import LEAST_CONFIDENCE, confidence, plain_name
 from .tool import Answer, Arguments, Desk, Kind, Parameter, Tool
 
-PAGE = 10  # hotels, each with all its packages
+PAGE = 10  # hotels at most, each with all its packages
 MOST_OTHERS = 5
 
 
@@ -100,7 +100,7 @@ def _search_hotel(desk: Desk, given: Arguments) -> Answer:
     hotels: dict[str, list[Row]] = {}
     for row in _packages(world, given, check_in, check_out):
         hotels.setdefault(row["hotel_id"], []).append(row)
-    listed, paging = page_of(list(hotels.values()), given["page"], PAGE)
+    listed, paging = page_of(list(hotels.values()), given["page"], PAGE, len)
     ids: list[str] = []
     results: list[dict[str, Any]] = []
     for rows in listed:
@@ -182,8 +182,8 @@ TOOLS = (
         "search_hotel",
         "Searches hotels at a national park for a group on fixed dates. Each hotel comes with its packages: as many "
         "rooms of one type as the group needs, for all nights, with policies and package_id. price_per_night is for "
-        "one room, on average; total_price for all rooms and nights. Ten hotels a page, the nearest to the park first. "
-        "What is in the rooms and in the hotel, get_room_details and get_hotel_details show.",
+        "one room, on average; total_price for all rooms and nights. Up to ten hotels a page, the nearest to the park "
+        "first. What is in the rooms and in the hotel, get_room_details and get_hotel_details show.",
         (
             Parameter("location", Kind.PARK, "Exact name of the park, such as Zion.", required=True),
             Parameter("start_date", Kind.DATE, "Day of arrival, YYYY-MM-DD.", required=True),

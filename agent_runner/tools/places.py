@@ -9,7 +9,7 @@ from math import asin, cos, radians, sin, sqrt
 from ...datasets.parks import places as facts
 from .catalogue import Catalogue
 from .fault import nothing_such, quoted
-from .fields import degrees
+from .fields import Field, columns, degrees, plain, shown
 from .resemblance import LEAST_CONFIDENCE, confidence, plain_name
 from .tool import Answer, Arguments, Desk, Kind, Parameter, Tool
 
@@ -115,17 +115,18 @@ def _search_airports(desk: Desk, given: Arguments) -> Answer:
     return Answer(content)
 
 
+AIRPORT = (
+    Field.of("name", "airport_name"),
+    *plain("city", "airport_type"),
+    Field.of("latitude", "airport_latitude", degrees),
+    Field.of("longitude", "airport_longitude", degrees),
+)
+SHOWN_OF_AIRPORT = columns(AIRPORT)
+
+
 def _airport_location(desk: Desk, given: Arguments) -> Answer:
-    row = desk.catalogue.airports[given["airport_code"]]
-    return Answer(
-        {
-            "code": row["airport"],
-            "name": row["airport_name"],
-            "city": row["city"],
-            "latitude": degrees(row["airport_latitude"]),
-            "longitude": degrees(row["airport_longitude"]),
-        }
-    )
+    code = given["airport_code"]
+    return Answer({"code": code, **shown(AIRPORT, desk.catalogue.airports[code])})
 
 
 def _park_coordinates(desk: Desk, given: Arguments) -> Answer:
@@ -153,7 +154,7 @@ TOOLS = (
     ),
     Tool(
         "get_airport_location",
-        "Gives name, city and coordinates of an airport.",
+        "Gives name, city, type and coordinates of an airport.",
         (Parameter("airport_code", Kind.AIRPORT, "Three-letter code, such as DEN.", required=True),),
         _airport_location,
         ("get_airport_coordinates",),
