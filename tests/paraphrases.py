@@ -38,15 +38,19 @@ GOOD: tuple[tuple[Decision, tuple[str, ...], str], ...] = (
     (
         OPENING,
         (),
-        "Hi there! My wife and I are after a few quiet days outdoors. We're thinking of Zion or the Grand Canyon, on any "
-        "August weekend from Friday to Sunday. The dog travels with us, so the place has to take pets. Of everything "
-        "that fits, we want to pay as little as we can.",
+        (
+            "Hi there! My wife and I are after a few quiet days outdoors. We're thinking of Zion or the Grand "
+            "Canyon, on any August weekend from Friday to Sunday. The dog travels with us, so the place has "
+            "to take pets. Of everything that fits, we want to pay as little as we can."
+        ),
     ),
     (
         OPENING,
         (),
-        "1. Destination: stay near Zion or Grand Canyon.\n2. Dates: any August weekend, Fri to Sun.\n3. Dog: pets must "
-        "be allowed.\n4. Objective: pay the least possible amount among all that fits.",
+        (
+            "1. Destination: stay near Zion or Grand Canyon.\n2. Dates: any August weekend, Fri to Sun.\n3. Dog: pets "
+            "must be allowed.\n4. Objective: pay the least possible amount among all that fits."
+        ),
     ),
     (reveals("budget"), START, "By the way, our budget for the room is 1100 dollars, and that is final."),
     (reveals("budget"), START, "One more thing: we can't spend more than $1,100 on the room. That's a hard limit!"),
@@ -85,8 +89,10 @@ GOOD: tuple[tuple[Decision, tuple[str, ...], str], ...] = (
     (
         Decision(flag=("dates",), reveal=("breakfast",)),
         START,
-        "That isn't a weekend in August from Friday to Sunday, is it? You got the dates wrong. Breakfast must be "
-        "included, too.",
+        (
+            "That isn't a weekend in August from Friday to Sunday, is it? You got the dates wrong. Breakfast "
+            "must be included, too."
+        ),
     ),
     (Decision(restate=("budget",)), (*START, "budget"), "As I said, $1,100 is all that we can spend on the room."),
     (Decision(restate_goal=True), START, "We want to pay as little as possible, among all that fits."),
@@ -96,6 +102,65 @@ GOOD: tuple[tuple[Decision, tuple[str, ...], str], ...] = (
     (Decision(recheck=True), SCRIPT.later, "Are you sure? Please go through everything once more."),
     (Decision(puzzled=True), START, "I'm afraid I have nothing to add on that."),
     (Decision(), START, "Thank you, please keep going!"),
+    (
+        reveals("breakfast"),
+        START,
+        (
+            "I'm terribly sorry to trouble you, but may I mention that breakfast needs to be included? I hope "
+            "that's all right with you."
+        ),
+    ),
+    (
+        reveals("budget"),
+        START,
+        ("Listen, you useless clown: $1,100 for the room, that is all we can spend. Not a cent more!"),
+    ),
+    (
+        reveals("distance"),
+        START,
+        (
+            "I've been burned by scams before, so explain every step. And nothing more than 40 kilometers "
+            "away from the park."
+        ),
+    ),
+    (reveals("stars"), START, "OH MY GOODNESS! Three stars or more, that is the most vital thing in the UNIVERSE!"),
+    (
+        reveals("origin"),
+        START,
+        ("My uncle used to tell the funniest stories at dinner. Anyway, our flight leaves from Seattle or Denver."),
+    ),
+    (reveals("score"), START, "- Requirement: minimum guest rating 7.5\n- Please confirm."),
+    (
+        Decision(reveal=("distance",), flag=("dog",), ask=True),
+        START,
+        (
+            "How do you justify a place where our dog isn't allowed? Pets must be welcome. Besides, the park "
+            "may be at most 40 km away. I expect your formal recommendation, with reasons."
+        ),
+    ),
+    (
+        Decision(flag=("score", "budget")),
+        (*START, "score", "budget"),
+        (
+            "This is ridiculous. The guests gave it less than 7.5, and it costs more than the $1,100 we can "
+            "spend on the room."
+        ),
+    ),
+    (
+        Decision(recheck=True),
+        SCRIPT.later,
+        (
+            "It all looks fine so far, thank you. Would you mind verifying everything one more time before we "
+            "settle on it?"
+        ),
+    ),
+    (
+        Decision(restate=("park",), puzzled=True),
+        START,
+        "Zion or the Grand Canyon, as I said. I don't have anything else to add.",
+    ),
+    (Decision(ask=True, puzzled=True), START, "No comment on that. When will I get your formal recommendation?"),
+    (Decision(unknown=True, flag=()), START, "What you gave me seems to be made up: no such package exists!"),
     (Decision(), START, "Well, my neighbour came by and we chatted for ages, so do carry on without me."),
 )
 
@@ -111,15 +176,19 @@ BAD: tuple[tuple[Decision, tuple[str, ...], str, set[UserFault]], ...] = (
     (
         OPENING,
         (),
-        "We want to stay near Zion or the Grand Canyon, any weekend in August from Friday to Sunday. Our dog comes "
-        "along, so pets must be allowed.",
+        (
+            "We want to stay near Zion or the Grand Canyon, any weekend in August from Friday to Sunday. Our "
+            "dog comes along, so pets must be allowed."
+        ),
         {NOT_REVEALED},
     ),
     (
         OPENING,
         (),
-        "We want to stay near Zion or the Grand Canyon. Our dog comes along, so pets must be allowed. And among all "
-        "that fits, we want to pay as little as possible.",
+        (
+            "We want to stay near Zion or the Grand Canyon. Our dog comes along, so pets must be allowed. And "
+            "among all that fits, we want to pay as little as possible."
+        ),
         {NOT_REVEALED},
     ),
     # invented
@@ -153,7 +222,7 @@ BAD: tuple[tuple[Decision, tuple[str, ...], str, set[UserFault]], ...] = (
     (
         Decision(flag=("budget",)),
         (*START, "budget"),
-        "Your room is over the $1,100 that we can spend. And you chose a place that does not allow pets for our dog.",
+        ("Your room is over the $1,100 that we can spend. And you chose a place that does not allow pets for our dog."),
         {WRONG_CLAIM},
     ),
     # not repeated
@@ -173,7 +242,7 @@ BAD: tuple[tuple[Decision, tuple[str, ...], str, set[UserFault]], ...] = (
     (reveals("breakfast"), START, '{"message": "Breakfast has to be included."}', {OTHER}),
     # of a constraint that is still to come
     (Decision(), START, "Please go on. Breakfast would do us good.", {OTHER}),
-    (reveals("breakfast"), START, "Breakfast has to be included, and we are on a tight budget.", {OTHER}),
+    (reveals("breakfast"), START, "Breakfast has to be included, and then 2.5 hours in the car.", {OTHER}),
     (Decision(), START, "Please go on. We can leave from Seattle.", {OTHER}),
     (Decision(), START, "Please go on. It must score 7.5 or better.", {OTHER}),
     (Decision(puzzled=True), START, "I have nothing to add on stars.", {OTHER}),

@@ -30,19 +30,20 @@ _VALUE = {
     **{word: value for value, word in enumerate(_ORDINALS.split(), 3)},
 }
 _FACTORS = {"hundred": 100, "thousand": 1000}
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
 _MARKER = re.compile(r"^[ \t]*(?:\d{1,2}[.)]|[-*•–])[ \t]+", re.MULTILINE)
 _ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
 _CLOCK = re.compile(r"\b(\d{1,2}):00\b")
+_YEAR = re.compile(rf"\b({'|'.join(_MONTHS)}),?[ ]+20\d\d\b", re.IGNORECASE)
 _TOKEN = re.compile(r"\d[\d,]*(?:\.\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)*")
 _DIALOGUE = _set(
     """thing things point points request requests requirement requirements must musts condition conditions question
     questions item items time times cent cents reason reasons"""
 )
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MONTHS = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
-)
 _DATED = frozenset((*_DAYS, *_MONTHS)) - {"may", "march"}  # not so at the start of a sentence
 _SHORT = {name[:3]: name for name in (*_DAYS, *_MONTHS)} | {"tues": "tuesday", "thurs": "thursday", "sept": "september"}
 _NO_NAMES = _set(
@@ -89,6 +90,11 @@ def facts(text: str) -> Facts:
     """The numbers and names in a text; a capital at the start of a sentence makes no name of a word by itself."""
     plain = _CLOCK.sub(r"\1", _ISO.sub(lambda date: f"{int(date[3])} {_month(int(date[2]))}", _MARKER.sub("", text)))
     return Facts(frozenset(_numbers(plain)), frozenset(_names(plain)))
+
+
+def without_year(text: str) -> str:
+    """A text without the years after its months, which go without saying."""
+    return _YEAR.sub(r"\1", text)
 
 
 def tokens(text: str) -> frozenset[str]:

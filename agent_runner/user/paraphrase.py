@@ -14,7 +14,7 @@ from functools import lru_cache
 from ...schemas.episode import MAX_TEXT, UserFault
 from .concepts import AMENITIES, TELLING, concepts, specific
 from .decision import Decision, Script
-from .facts import Facts, bound, facts, lasting, sentences, tokens
+from .facts import Facts, bound, facts, lasting, sentences, tokens, without_year
 from .tells import (
     ACCEPTS,
     ASKS,
@@ -121,7 +121,7 @@ class _Message:
         """Whether a bound goes the other way than in its line: at least where at most was said."""
         return any(
             ways and bound(line) and bound(line) not in ways
-            for line in (self._script.lines[name] for name in self._named)
+            for line in (self._script.lines[name] for name in (*self._decision.reveal, *self._decision.restate))
             for numbers in [facts(line).numbers]
             for ways in [
                 {bound(part) for part in sentences(self._rest) if numbers & facts(part).numbers and bound(part)}
@@ -174,7 +174,7 @@ def _windows(text: str, size: int) -> Iterator[str]:
 @lru_cache(1024)
 def _about(line: str) -> tuple[frozenset[str], Facts]:
     """What a line is about beside its numbers and names, and these."""
-    own = facts(line)
+    own = facts(without_year(line))
     return frozenset(word for word in concepts(line) if word not in own.names and not word[0].isdigit()), own
 
 
@@ -193,4 +193,6 @@ def _says(text: str, line: str) -> bool:
     if not numbers or not own.names <= tokens(text):
         return False
     marks = specific(_about(line)[0])
+    if own and not marks:
+        return True
     return _share(about, line) >= ENOUGH and 2 * len(marks & about) >= len(marks)

@@ -70,7 +70,8 @@ CLAIMS = _any(
 MODAL = _any(r"\b(?:must|should|has to|have to|cannot|can't|may not|needs? to|so that|in case|if|whether|make sure)\b")
 CLAIMS_LOOSELY = _any(
     CLAIMS.pattern,
-    r"\b(?:not|n't|over|exceed\w*|too|break|wrong|problem|against|unacceptable|off|mistake|broke[n]?|miss\w*|forg[oe]t\w*)\b",
+    r"\b(?:not|over|exceed\w*|too|break|wrong|problem|against|unacceptable|off|mistake|broken?|miss\w*|forg[oe]t\w*)\b",
+    r"\b(?:more|less) than\b",
     r"n't\b",
 )
 UNKNOWN = _any(
@@ -84,7 +85,7 @@ UNKNOWN = _any(
 
 RECHECKS = _any(
     r"\b(?:double|re|cross)[- ]?check",
-    r"\b(?:check|verify|review|look at|go over|go through)\b[^.?!]{0,60}"
+    r"\b(?:check\w*|verif\w+|review\w*|look\w* at|go(?:ing)? (?:over|through))\b[^.?!]{0,60}"
     r"\b(?:again|once more|one more time|another time)\b",
     r"\bre-?(?:verify|examine|confirm)\b",
     r"\b(?:second|another|fresh) look\b",
