@@ -131,7 +131,9 @@ class Env:
         if self.ended is None and self.limits.calls is not None and len(self._calls) >= self.limits.calls:
             self.ended = Ended.CALLS
         if self.ended is not None:
-            return Result(_kept(str(name), MAX_NAME), {}, {"error": NO_MORE_CALLS}, Fault.CONTENT)
+            return Result(
+                _kept(str(name), MAX_NAME), {}, {"error": {"kind": "limit", "message": NO_MORE_CALLS}}, Fault.CONTENT
+            )
         result = self._tools.call(name, arguments)
         offers = {self._choice_of[table]: ids for table, ids in result.offers.items() if table in self._choice_of}
         for choice, ids in offers.items():

@@ -100,13 +100,25 @@ def case_of(
     return Case(file, problem, dataset, data, certificate, narrow(optimum.value))
 
 
+def is_suite(name_or_path: str) -> bool:
+    """Whether that is a folder with a suite, or one that comes with cobench."""
+    return (_folder(name_or_path) / SUITE).is_file()
+
+
+def _folder(name_or_path: str) -> Path:
+    return _bundled().get(name_or_path, Path(name_or_path))
+
+
+def _bundled() -> dict[str, Path]:
+    return {path.parent.name: path.parent for path in BUNDLED.glob(f"*/{SUITE}")}
+
+
 def open_suite(name_or_path: str) -> Suite:
     """The suite in a folder, or one that comes with cobench by its name; raises InputError when there is none."""
-    known = {path.parent.name: path.parent for path in BUNDLED.glob(f"*/{SUITE}")}
-    folder = known.get(name_or_path, Path(name_or_path))
+    folder = _folder(name_or_path)
     path = folder / SUITE
     if not path.is_file():
-        near = did_you_mean(name_or_path, known, "suites")
+        near = did_you_mean(name_or_path, _bundled(), "suites")
         hint = f"cobench tasks make compass --out {name_or_path} makes one" + (f", or {near}" if near else "")
         raise InputError(f"no suite '{name_or_path}': neither bundled nor a folder with a {SUITE}", hint=hint)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import rich_click as click
 
