@@ -1,7 +1,7 @@
 """Which columns of an offer tools tell, as tasks name them: a search at once, others a call for details.
 
-Taken from the fields that results are made of, so that it is never out of date. Whoever plans calls can see here whether
-a constraint can be judged after a search.
+Taken from the fields that results are made of, so never out of date. Whoever plans calls sees here whether a constraint
+can be judged after a search.
 """
 
 from __future__ import annotations
