@@ -18,7 +18,7 @@ date: saturday sunday august july september timing period midweek
 arrive: arrive arrives arriving arrival check-in
 leave: leave leaves leaving departure check-out
 night: night nights long length duration
-park: park parks destination destinations
+park: park parks destination destinations location locations where
 fly: flight flights fly flies flying plane planes airline airlines ticket tickets airfare
 fare: fare fares booking-class economy basic business
 origin: origin departing depart departs home start starts starting
@@ -51,7 +51,7 @@ permit: permit permits trail trails tour tours hike hikes backpacking guided
 party: people person persons travellers travelers guests adults children kids family group
 desk: desk workspace
 """
-_BROAD = frozenset({"#stay", "#room", "#fly", "#date", "#park", "#sleep", "#party"})
+_BROAD = frozenset({"#stay", "#room", "#fly", "#park", "#sleep", "#party"})
 # Words that say something about a trip wherever they stand: what a message must not be about before it is told, and of
 # these the ones that it can be about only if some line is.
 AMENITIES = frozenset(
