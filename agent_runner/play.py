@@ -12,9 +12,9 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
-from ..schemas.errors import did_you_mean
 from .tools.toolbox import ALIASES
 
 COMMANDS: Mapping[str, str] = {
@@ -139,13 +139,12 @@ class Commands:
     def _help(self, name: str) -> Action:
         if not name or self.tool(name) is not None:
             return Help(ALIASES.get(name, name))
-        return Wrong(f"there is no tool '{name[:_LONGEST]}'", did_you_mean(name[:_LONGEST], self.tools, "tools"))
+        return Wrong(f"there is no tool '{name[:_LONGEST]}'", _near(name, self._names))
 
     def _with_values(self, name: str, rest: str) -> Action:
         tool = self.tool(name)
         if tool is None and name != "recommend":
-            shown = name[:_LONGEST]
-            return Wrong(f"there is no command or tool '{shown}'", did_you_mean(shown, self._names) or "help")
+            return Wrong(f"there is no command or tool '{name[:_LONGEST]}'", _near(name, self._names))
         try:
             words = shlex.split(rest)
         except ValueError:
@@ -173,6 +172,11 @@ class Commands:
         if missing:
             return Wrong(f"the {' and the '.join(missing)} is missing", f"recommend {needed}")
         return Recommend(ids, message or MESSAGE)
+
+
+def _near(name: str, known: Sequence[str]) -> str:
+    near = get_close_matches(name[:_LONGEST], known, n=1, cutoff=0.6)
+    return f"did you mean '{near[0]}'?" if near else "help shows all"
 
 
 def _properties(tool: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich import box
-from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from ..agent_runner.measures.effort import effort, search_yield
 from ..schemas.canonical import narrow
 from ..schemas.episode import Ended
 from ..schemas.units import format_value
@@ -28,8 +29,10 @@ _WIDTH = 100  # characters of a message's line
 
 def print_user(turn: int, message: str) -> None:
     """What the user says."""
-    out = console()
-    out.print(Panel(Text(visible(message)), title=f"user, message {turn}", title_align="left", width=_WIDTH))
+    say(f"\nuser, message {turn}")
+    for line in message.splitlines():
+        say(textwrap.fill(line, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False))
+    say("")
 
 
 def print_help(commands: Commands, name: str) -> None:
@@ -69,9 +72,9 @@ def print_result(result: Result) -> None:
         say("; ".join(str(part) for part in parts if part))
     else:
         _print_facts(content)
-        for name, value in content.items():
+        for value in content.values():
             if _is_rows(value):
-                _print_rows(name, value)
+                _print_rows(value)
 
 
 def print_end(env: Env) -> None:
@@ -91,36 +94,38 @@ def print_end(env: Env) -> None:
         for name, amount in parts.items():
             table.add_row(name, "–" if amount is None else format_value(narrow(amount), kind))
         show(console(), table)
-    say(f"  {len(episode.turns)} turns, effort {episode.effort}, yield {episode.found}")
+    calls = episode.calls
+    say(f"  {len(episode.turns)} turns, effort {effort(calls)}, yield {search_yield(calls)}")
 
 
-def _print_facts(content: Mapping[str, Any], indent: str = "") -> None:
+def _print_facts(content: Mapping[str, Any]) -> None:
     """Everything that is no list of rows."""
-    found = [f"{_name(key)} {_cell(value)}" for key, value in content.items() if not _is_rows(value)]
+    found = [f"{_name(key)} {_cell(key, value)}" for key, value in content.items() if not _is_rows(value)]
     if found:
-        say(indent + ", ".join(found))
+        say(", ".join(found))
 
 
-def _print_rows(name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+def _print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
     """A table; rows that have rows themselves are headings of tables."""
     if not any(_is_rows(value) for row in rows for value in row.values()):
         _print_table(rows)
         return
     for row in rows:
         _print_facts(row)
-        for key, value in row.items():
+        for value in row.values():
             if _is_rows(value):
-                _print_rows(f"{name} {key}", value)
+                _print_rows(value)
 
 
 def _print_table(rows: Sequence[Mapping[str, Any]]) -> None:
     names = list(dict.fromkeys(key for row in rows for key in row))
     table = Table(box=box.SIMPLE, pad_edge=True)
     for name in names:
-        numeric = all(isinstance(row.get(name), int | float) and not isinstance(row.get(name), bool) for row in rows)
-        table.add_column(Text(visible(_name(name))), justify="right" if numeric else "left")
+        # What stands on the right is never broken: numbers, and ids, which are to be copied.
+        whole = name.endswith("_id") or all(type(row.get(name)) in (int, float) for row in rows)
+        table.add_column(Text(visible(_name(name))), justify="right" if whole else "left")
     for row in rows:
-        table.add_row(*(Text(visible(_cell(row[name]) if name in row else "")) for name in names))
+        table.add_row(*(Text(visible(_cell(name, row[name]) if name in row else "")) for name in names))
     show(console(), table)
 
 
@@ -132,15 +137,18 @@ def _name(key: str) -> str:
     return key.removeprefix("has_").replace("_", " ")
 
 
-def _cell(value: Any) -> str:
+def _cell(name: str, value: Any) -> str:
+    """A value on one line; prices, which are dollars, with their cents."""
     if value is None:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, int | float) and "price" in name:
+        return f"{value:,.2f}"
     if isinstance(value, dict):
         if all(part in value for part in _FLIGHT):
             return f"{value['flight']} {value['departs_at']}–{value['arrives_at']}"
-        return "(" + ", ".join(f"{_name(str(key))} {_cell(item)}" for key, item in value.items()) + ")"
+        return "(" + ", ".join(f"{_name(str(key))} {_cell(str(key), item)}" for key, item in value.items()) + ")"
     if isinstance(value, list):
-        return " ".join(map(_cell, value)) if value else "–"
+        return " ".join(_cell(name, item) for item in value) if value else "–"
     return str(value)
