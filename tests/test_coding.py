@@ -36,7 +36,12 @@ class Desk:
     def call(self, name: str, arguments: Any, *, inner: bool = False) -> Result:
         self.asked.append((name, arguments, inner))
         if name == "calendar" and arguments.get("date") == "never":
-            return Result(name, arguments, {"error": "'never' is no date"}, Fault.PARAMETER)
+            return Result(
+                name,
+                arguments,
+                {"error": {"kind": "parameter", "message": "'never' is no date", "hint": "2026-08-07"}},
+                Fault.PARAMETER,
+            )
         return Result(name, arguments, {"asked": arguments, "price": 12.5, "long": "x" * arguments.get("page", 0)})
 
 
@@ -82,9 +87,9 @@ except ToolError as fault:
 calendar("never")
 """
     done = ran(desk, source)
-    assert done.text == "parameter | 'never' is no date\n"
+    assert done.text == "parameter | 'never' is no date; 2026-08-07\n"
     assert (done.reason, done.calls) == (Reason.FAILED, 2)
-    assert done.error.endswith("tools.ToolError: parameter: 'never' is no date\n")
+    assert done.error.endswith("tools.ToolError: parameter: 'never' is no date; 2026-08-07\n")
 
 
 def test_arguments_beyond_the_schema_reach_the_tools_to_be_counted_there(desk: Desk) -> None:

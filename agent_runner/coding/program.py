@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from ..tools.toolbox import ALIASES
 from .channel import MOST_REQUEST, Served, line_of
 from .sandbox import CLIENT, sandbox
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from ..env import Env
 
 MOST_SOURCE = 256 << 10  # characters of a program
-_SECONDS_OVER = (128 + 24, 128 + 9)  # exit statuses after SIGXCPU, and after SIGKILL for ignoring it
+_PROCESSOR_TIME = 128 + signal.SIGXCPU  # the exit status when there was no more of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +79,19 @@ class _Inner:
 
 
 def complaint(content: Any) -> str:
-    """The words of a result that reports a fault."""
-    said = content.get("error") if isinstance(content, dict) else content
-    return said if isinstance(said, str) else json.dumps(content, ensure_ascii=False, default=str)
+    """The words of a result that reports a fault, with what would do where that is known."""
+    match content:
+        case {"error": {"message": str(message), "hint": str(hint)}}:
+            return f"{message}; {hint}" if hint else message
+        case _:
+            return json.dumps(content, ensure_ascii=False, default=str)
 
 
 def parameters_of(schemas: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Per tool the names of its parameters, in the order in which a program may give them by position."""
+    """Per tool and alias the names of its parameters, in the order in which a program may give them by position."""
     functions = [schema["function"] for schema in schemas]
-    return {function["name"]: [*function["parameters"].get("properties", {})] for function in functions}
+    found = {function["name"]: [*function["parameters"].get("properties", {})] for function in functions}
+    return found | {alias: found[name] for alias, name in ALIASES.items() if name in found}
 
 
 def run_code(env: Env, source: str, limits: CodeLimits | None = None) -> Output:
@@ -130,7 +136,7 @@ def _reason(stopped: str, status: int) -> Reason:
             return Reason.CALLS
         case "protocol":
             return Reason.PROTOCOL
-        case _ if status in _SECONDS_OVER:
+        case _ if status == _PROCESSOR_TIME:
             return Reason.TIME
         case _:
             return Reason.FAILED if status else Reason.FINISHED
