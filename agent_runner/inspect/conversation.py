@@ -19,6 +19,7 @@ from ..env import Env, EnvLimits
 from .actions import Actions
 from .cases import Cases
 from .paraphrase import reword
+from .provider import BuiltIn
 from .scorer import EPISODE, STANDING, standing
 from .speaking import Native, Speaker, answer
 from .tools import PLAYED, Played, tool_defs
@@ -29,6 +30,7 @@ USER = "user"  # the role of the model that puts the user's decisions into words
 AGENT = "cobench_agent"  # metadata of a sample: what the agent is called in the record
 EPOCH = "cobench_epoch"  # … and which conversation about the task it is, where samples are not repeated by Inspect
 TASK = "task"
+FREE = 10**9  # rounds of calls: built-in agents know when to stop
 # A limit on anything else, such as seconds, says nothing about the agent: then there is no outcome.
 _ENDED = {"token": Ended.TOKENS, "cost": Ended.COST, "message": Ended.CALLS, "turn": Ended.CALLS}
 
@@ -54,12 +56,12 @@ def conversation(
         task, epoch = str(about.get(TASK, state.sample_id)), int(about.get(EPOCH, state.epoch))
         env = await to_thread.run_sync(cases.env, task, about.get(AGENT, str(model)), epoch)
         with ExitStack() as closing:
-            played = Played(env, closing)
+            played = Played(env, (seed, task, epoch), closing)
             token = PLAYED.set(played)
             closing.callback(PLAYED.reset, token)
             tools = tool_defs(played, mode)
-            speaker = Actions(model, played, steps) if voice == "json" else Native(model, played, tools, steps)
-            state.tools = tools
+            most = FREE if isinstance(model.api, BuiltIn) else steps
+            speaker = Actions(model, played, most) if voice == "json" else Native(model, played, tools, most)
             try:
                 await _talk(state, played, speaker, mode, user)
             except LimitExceededError as limit:
@@ -76,9 +78,9 @@ def conversation(
 
 async def _talk(state: TaskState, played: Played, speaker: Speaker, mode: Any, user: UserKind) -> None:
     env = played.env
-    state.messages = [ChatMessageSystem(content=briefing(env.case, mode))]
+    state.messages = [ChatMessageSystem(content="\n\n".join(filter(None, [briefing(env.case, mode), speaker.rules])))]
     if user == "model":
-        await reword(env, get_model(role=USER), "")
+        await reword(env, get_model(role=USER), None)
     while True:
         state.messages.append(ChatMessageUser(content=env.message))
         reply = await answer(speaker, played, state.messages)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from anyio import to_thread
 from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput, ModelUsage, modelapi
 from inspect_ai.tool import ToolChoice, ToolInfo
 
+from ...schemas.episode import Fault
 from ..baselines import baseline
-from ..env import Env
+from ..env import NO_MORE_CALLS, Env
 from ..episode import Agent, View
 from ..tools.result import Result
 from .tools import PLAYED, Played
@@ -87,7 +87,6 @@ class Relay:
             self._out.put(fault)
 
 
-@modelapi("cobench")
 class BuiltIn(ModelAPI):
     """The model `cobench/NAME`: the built-in agent NAME, within conversations of the task cobench/compass."""
 
@@ -97,7 +96,7 @@ class BuiltIn(ModelAPI):
     ) -> None:  # fmt: skip
         super().__init__(model_name, base_url, api_key, [], config)
         baseline(model_name, ())
-        self._relays: WeakKeyDictionary[Env, Relay] = WeakKeyDictionary()
+        self._relays: dict[int, Relay] = {}
 
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig  # noqa: A002, ARG002 - Inspect's signature
@@ -106,7 +105,11 @@ class BuiltIn(ModelAPI):
         played = PLAYED.get(None)
         if played is None:
             raise RuntimeError(f"cobench/{self.model_name} only speaks in the task cobench/compass")
-        found = await to_thread.run_sync(self._relay(played).step, played.last)
+        relay = self._relay(played)
+        found = await to_thread.run_sync(relay.step, played.last)
+        while isinstance(found, Call) and tool_choice == "none":
+            refused = Result(found.tool, {}, {"error": NO_MORE_CALLS}, Fault.CONTENT)
+            found = await to_thread.run_sync(relay.step, refused)
         if isinstance(found, str):
             output = ModelOutput.from_content(self.model_name, found)
         else:
@@ -116,9 +119,15 @@ class BuiltIn(ModelAPI):
         return output
 
     def _relay(self, played: Played) -> Relay:
-        env = played.env
-        if env not in self._relays:
-            made = Relay(baseline(self.model_name, env.address), env)
-            self._relays[env] = made
-            played.closing.callback(made.close)
-        return self._relays[env]
+        key = id(played)
+        if key not in self._relays:
+            self._relays[key] = relay = Relay(baseline(self.model_name, played.address), played.env)
+            played.closing.callback(self._relays.pop, key)
+            played.closing.callback(relay.close)
+        return self._relays[key]
+
+
+@modelapi("cobench")
+def cobench() -> type[ModelAPI]:
+    """What Inspect looks up for a model `cobench/NAME`."""
+    return BuiltIn

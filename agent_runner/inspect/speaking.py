@@ -24,7 +24,9 @@ class Reply:
 
 
 class Speaker(Protocol):
-    """A model in one conversation; messages that come about are added to those given."""
+    """A model in one conversation; messages that come about are added to those given. `rules`: what it is told first."""
+
+    rules: str
 
     async def reply(self, messages: list[ChatMessage], *, calls: bool) -> Reply:
         """The reply to the last message; `calls`: after any calls of tools."""
@@ -33,6 +35,8 @@ class Speaker(Protocol):
 
 class Native:
     """A model that calls tools as its provider has it."""
+
+    rules = ""
 
     def __init__(self, model: Model, played: Played, tools: list[ToolDef], steps: int) -> None:
         self._model, self._played, self._tools, self._steps = model, played, tools, steps

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from contextlib import ExitStack
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from anyio import to_thread
@@ -31,13 +31,14 @@ _ABOUT = "Runs a Python program that may import the tools as functions: from too
 class Played:
     """The conversation of the sample at work: for those who take the place of a model but are none.
 
-    `last`: the result of the last call. `closing` is closed when the conversation is over, however that comes.
+    `address`: of its chance, which is (seed, task, epoch). `closing` is closed when the conversation is over, however
+    that comes. `last`: the result of the last call.
     """
 
     env: Env
+    address: tuple[int | str, ...]
     closing: ExitStack
     last: Result | None = None
-    calls: int = field(default=0)
 
     def call(self, name: str, arguments: Any) -> str:
         """What a call comes to, as text for a model."""
