@@ -1,0 +1,58 @@
+"""The task `cobench/compass` of Inspect: conversations about the tasks of a suite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+
+from ...schemas.task import load_task
+from ...schemas.version import VERSION
+from ..suites import Suite, open_suite
+from .conversation import AGENT, EPOCH, TASK, UserKind, Voice, conversation
+from .scorer import exploration, gap, outcome, reasoning
+
+
+@task
+def compass(
+    suite: str = "compass", sample: bool = False, seed: int = 0, epochs: int = 1, turns: int = 30,
+    calls: int | None = None, tokens: int | None = None, steps: int = 100, mode: Literal["tools", "code"] = "tools",
+    user: UserKind = "rules", voice: Voice = "native",
+) -> Task:  # fmt: skip
+    """Conversations about all tasks of a suite, or about its sample.
+
+    `suite`: a bundled name or a folder. `seed`: of users and built-in agents. `turns`, `calls` and `tokens` cap a
+    conversation, `steps` the rounds of calls before one reply. `mode`: call tools, or write programs that do. `user`:
+    in whose words the user speaks, `model` is the role `user`. `voice`: how a model calls tools, `json` needs no more
+    than a server that keeps output to a schema.
+    """
+    opened = open_suite(suite)
+    return Task(
+        dataset=dataset(opened, [(name, None) for name in (opened.facts.sample if sample else opened.facts.tasks)]),
+        solver=conversation(
+            suite=str(opened.folder), seed=seed, turns=turns, calls=calls, tokens=tokens, steps=steps, mode=mode,
+            user=user, voice=voice,
+        ),
+        scorer=[outcome(), gap(), exploration(), reasoning()],
+        epochs=epochs,
+        fail_on_error=False,  # a sample that fails has no outcome; the others do
+        version=VERSION,
+        metadata={"suite": opened.facts.name, "suite_version": opened.facts.version},
+    )  # fmt: skip
+
+
+def dataset(suite: Suite, wanted: Sequence[tuple[str, int | None]], agent: str | None = None) -> MemoryDataset:
+    """A sample for each task, or for each task and epoch where epochs are given. `agent`: its name in the record."""
+    return MemoryDataset([_sample(suite, name, epoch, agent) for name, epoch in wanted], name=suite.facts.name)
+
+
+def _sample(suite: Suite, name: str, epoch: int | None, agent: str | None) -> Sample:
+    task_file = load_task(suite.folder / "tasks" / f"{name}.yaml").task
+    about = {TASK: name, EPOCH: epoch, AGENT: agent}
+    return Sample(
+        id=name if epoch is None else f"{name}--{epoch}",
+        input=task_file.story or task_file.title or name,
+        metadata={key: value for key, value in about.items() if value is not None},
+    )
