@@ -69,7 +69,7 @@ def everything(name: str, **arguments: Any) -> list[dict[str, Any]]:
     return found
 
 
-def dollars(cents: int) -> float:
+def dollars(cents: int) -> Any:
     return pytest.approx(cents / 100, abs=1e-9)
 
 
