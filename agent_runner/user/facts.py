@@ -42,7 +42,7 @@ _TOKEN = re.compile(r"\d[\d,]*(?:\.\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)*")
 MOST_DIGITS = 20  # of a number; what comes after them is passed over
 _DIALOGUE = _set(
     """thing things point points request requests requirement requirements must musts condition conditions question
-    questions item items time times cent cents reason reasons"""
+    questions item items time times date dates cent cents reason reasons"""
 )
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DATED = frozenset((*_DAYS, *_MONTHS)) - {"may", "march"}  # not so at the start of a sentence
@@ -139,7 +139,8 @@ def _numbers(text: str) -> Iterator[Fraction]:
         if value is None:
             at += 1
             continue
-        if value not in {0, 1} and not _DIALOGUE & {*found[after : after + 2]}:
+        of_the = found[max(0, at - 2) : at] == ["of", "the"]  # "one of the two"
+        if value not in {0, 1} and not of_the and not _DIALOGUE & {*found[after : after + 2]}:
             yield value
         at = after
 
