@@ -6,6 +6,7 @@ There is no language model in here: a word stands for its group below, or else f
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _GROUPS = """
 money: $ budget spend spent spending cost costs costing price priced pay paid pays payable afford dollar dollars usd
@@ -123,6 +124,7 @@ def words(text: str) -> list[str]:
     return [word.replace("’", "'") for word in _WORD.findall(text.lower())]
 
 
+@lru_cache(512)
 def concepts(text: str) -> frozenset[str]:
     """What a text is about: groups as `#money`, and the stems of all other words that carry meaning."""
     return frozenset(

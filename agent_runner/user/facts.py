@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 
 def _set(text: str) -> frozenset[str]:
@@ -87,6 +88,7 @@ def sentences(text: str) -> list[str]:
     return [part for part in _SENTENCES.split(_MARKER.sub("", text)) if part.strip()]
 
 
+@lru_cache(512)
 def facts(text: str) -> Facts:
     """The numbers and names in a text; a capital at the start of a sentence makes no name of a word by itself."""
     plain = _CLOCK.sub(r"\1", _ISO.sub(lambda date: f"{int(date[3])} {_month(int(date[2]))}", _MARKER.sub("", text)))

@@ -108,13 +108,13 @@ class _Message:
         here, about_here = facts(self._rest), concepts(self._rest)
         same, present = frozenset(lasting(self._told)), tokens(self._rest)
         new = Facts(here.numbers - told.numbers - same, here.names - tokens(self._told))
-        leaked = Facts(frozenset(), frozenset())
+        leaked, parts = Facts(frozenset(), frozenset()), [concepts(part) for part in sentences(self._rest)]
         for line in self._hidden:
             own = facts(line) - told
             hit = Facts(own.numbers & here.numbers, own.names & present)
             leaked = Facts(leaked.numbers | hit.numbers, leaked.names | hit.names)
             about = concepts(line) - about_told
-            close = any(len(about & concepts(sentence)) * 2 >= max(4, len(about)) for sentence in sentences(self._rest))
+            close = any(len(about & part) * 2 >= max(4, len(about)) for part in parts)
             if hit or about & about_here & TELLING or close:
                 yield UserFault.OTHER
         hidden = frozenset[str]().union(*map(concepts, self._hidden))
