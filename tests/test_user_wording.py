@@ -284,3 +284,13 @@ def test_a_huge_reply_is_quoted_in_part() -> None:
     text = prompt(SCRIPT, of_style(1), SCRIPT.initial, Decision(), Heard("a" * 10**6 + "\n" * 10**6 + "the end"), 3)
     assert len(text) < 20_000
     assert "the end" in text
+
+
+@pytest.mark.row(33)
+def test_the_page_about_the_user_shows_each_style_as_it_is() -> None:
+    page = (FOLDER.parent / "docs" / "user.md").read_text(encoding="utf-8")
+    decision = Decision(reveal=("budget",), ask=True)
+    for style in range(1, 10):
+        assert all(f"> {line}" in page for line in word(SCRIPT, of_style(style), decision, 2).splitlines())
+        assert style_of(style, 1).about in page
+    assert all(f"> {line}" in page for line in word(SCRIPT, of_style(8), decision, 6).splitlines())
