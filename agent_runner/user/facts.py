@@ -39,6 +39,7 @@ _ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
 _CLOCK = re.compile(r"\b(\d{1,2}):00\b")
 _YEAR = re.compile(rf"\b({'|'.join(_MONTHS)}),?[ ]+20\d\d\b", re.IGNORECASE)
 _TOKEN = re.compile(r"\d[\d,]*(?:\.\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)*")
+MOST_DIGITS = 20  # of a number; what comes after them is passed over
 _DIALOGUE = _set(
     """thing things point points request requests requirement requirements must musts condition conditions question
     questions item items time times cent cents reason reasons"""
@@ -47,7 +48,7 @@ _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "su
 _DATED = frozenset((*_DAYS, *_MONTHS)) - {"may", "march"}  # not so at the start of a sentence
 _SHORT = {name[:3]: name for name in (*_DAYS, *_MONTHS)} | {"tues": "tuesday", "thurs": "thursday", "sept": "september"}
 _NO_NAMES = _set(
-    """i i'm i've i'd i'll ok okay wifi wi-fi fi tv ac a/c usd id ids ps mr mrs ms dr dear sir madam god lord heaven
+    """i i'm i've i'd i'll ok okay wifi wi fi tv ac a/c usd id ids ps mr mrs ms dr dear sir madam god lord heaven
     heavens hello hi thanks thank please national park parks airport hotel state us u.s asap vip faq am pm"""
 )
 _LOWER = re.compile(
@@ -146,29 +147,32 @@ def _numbers(text: str) -> Iterator[Fraction]:
 def _number(found: list[str], at: int) -> tuple[Fraction | None, int]:
     """The number that starts at a token, and the place after it."""
     word = found[at]
-    if word[0].isdigit():
-        value, at = Fraction(word.replace(",", "")), at + 1
+    if word[0].isdecimal():
+        value, at = Fraction(word.replace(",", "")[:MOST_DIGITS]), at + 1
     elif word in _VALUE:
-        value, at = Fraction(_VALUE[word]), at + 1
-        if (
-            value >= 20
-            and value % 10 == 0
-            and at < len(found)
-            and (found[at] == "one" or _VALUE.get(found[at], 10) < 10)
-        ):
-            value, at = value + _VALUE.get(found[at], 1), at + 1
+        value, at = _counted(found, at)
     elif word in {"a", "one"} and at + 1 < len(found) and found[at + 1] in _FACTORS:
         value, at = Fraction(1), at + 1
     else:
         return None, at + 1
-    while at < len(found) and found[at] in _FACTORS:
-        value, at = value * _FACTORS[found[at]], at + 1
-        rest = found[at : at + 2]
-        if rest and rest[0] == "and" and len(rest) > 1 and rest[1] in _VALUE:
-            more, at = _number(found, at + 1)
-            value += more or 0
+    for _ in range(2):  # "two hundred thousand"
+        if at < len(found) and found[at] in _FACTORS:
+            value, at = value * _FACTORS[found[at]], at + 1
+            if found[at : at + 1] == ["and"] and at + 1 < len(found) and found[at + 1] in _VALUE:
+                more, at = _counted(found, at + 1)
+                value += more
     if found[at : at + 3] == ["and", "a", "half"]:
         value, at = value + Fraction(1, 2), at + 3
+    return value, at
+
+
+def _counted(found: list[str], at: int) -> tuple[Fraction, int]:
+    """The number below 100 that one or two words make, and the place after them."""
+    value, at = Fraction(_VALUE[found[at]]), at + 1
+    if value >= 20 and value % 10 == 0 and at < len(found):
+        more = 1 if found[at] == "one" else _VALUE.get(found[at], 0)
+        if 0 < more < 10:
+            return value + more, at + 1
     return value, at
 
 
