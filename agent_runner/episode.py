@@ -37,7 +37,7 @@ class View:
         """
         problem = self._env.case.problem
         told = tuple(item for item in problem.constraints if item.name in self.revealed)
-        return replace(problem, constraints=(*told, *_guards(problem.objective)))
+        return replace(problem, constraints=(*told, *_guards(problem.objective)), expected=None)
 
     @property
     def shown(self) -> Mapping[str, frozenset[str]]:
