@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
 from ...schemas.episode import Episode
-from ..analysis import rate
+from ..analysis import TOP, rate
 from .collected import Collected
 from .effort import bin_names, effort_bin
 from .intervals import mean
@@ -19,6 +19,7 @@ from .table import Kind, Table, columns
 from .timing import delay, ks_test, speed_bin, speed_bins
 
 _RATES: tuple[tuple[str, Kind], ...] = (("FR", "rate"), ("OR-5", "rate"), ("OR-10", "rate"), ("OR-20", "rate"))
+_USERS = ("slow", "medium", "fast", "trusting", "questioning", "reliable", "unreliable")
 MOST_TURNS = 40  # of the curves
 
 
@@ -32,7 +33,7 @@ def breakdowns(found: Collected) -> Iterator[Table]:
     )  # fmt: skip
     yield _grouped(found, "by_speed", "By how soon everything was told", "t*", speed_bin, speed_bins())
     yield _grouped(found, "by_effort", "By effort", "E", lambda item: effort_bin(item.effort), bin_names())
-    yield _grouped(found, "by_user", "By kind of user", "user", _users)
+    yield _grouped(found, "by_user", "By kind of user", "user", _users, _USERS)
 
 
 def _objective(episode: Episode) -> str:
@@ -49,20 +50,20 @@ def _grouped(
     found: Collected, name: str, title: str, what: str, key: Callable[[Episode], str | tuple[str, ...]],
     order: Sequence[object] | None = None,
 ) -> Table:  # fmt: skip
-    """A row for each agent and group, groups in the order given, else by name."""
-    rows: list[tuple[object, ...]] = []
+    """A row for each group and agent, groups in the order given, else by name."""
+    groups: defaultdict[str, defaultdict[str, list[Episode]]] = defaultdict(lambda: defaultdict(list))
     for agent in found.agents:
-        groups: defaultdict[str, list[Episode]] = defaultdict(list)
         for episode in found.of(agent):
             keys = key(episode)
             for one in (keys,) if isinstance(keys, str) else keys:
-                groups[one].append(episode)
-        names = sorted(groups) if order is None else [str(item) for item in order if str(item) in groups]
-        for group in names:
-            mine = groups[group]
-            best = (best_rate(mine, percent) for percent in (5, 10, 20))
-            rows.append((agent, group, len(mine), feasible_rate(mine), *best))
-    return Table(name, title, columns("agent", what, ("conversations", "count"), *_RATES), tuple(rows))
+                groups[one][agent].append(episode)
+    names = sorted(groups) if order is None else [str(item) for item in order if str(item) in groups]
+    rows = tuple(
+        (agent, group, len(mine), feasible_rate(mine), *(best_rate(mine, percent) for percent in TOP))
+        for group in names
+        for agent, mine in groups[group].items()
+    )
+    return Table(name, title, columns("agent", what, ("conversations", "count"), *_RATES), rows)
 
 
 def curves(found: Collected) -> Table:
