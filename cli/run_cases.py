@@ -15,7 +15,8 @@ from ..schemas.canonical import narrow
 from ..schemas.episode import Answered
 from ..schemas.units import Type, format_value
 from .common import visible
-from .run_cells import NONE, TEXT, share_text, short
+from .run_cells import NONE, share_text
+from .words import TEXT, count, short
 
 if TYPE_CHECKING:
     from ..agent_runner.measures.collected import Collected
@@ -147,11 +148,11 @@ def transcript(item: Episode) -> Transcript:
         calls = [call for call in item.calls if call.turn == turn.number]
         entries.append(Entry(f"user, turn {turn.number}", _message(turn.user), "user"))
         if calls:
-            entries.append(Entry(f"{len(calls):,} calls", _calls(calls)))
+            entries.append(Entry(count(len(calls), "call"), _calls(calls)))
         entries.append(Entry(_answered(turn), _message(turn.agent), "agent"))
         entries.append(Entry("verdict", _stands(turn)))
     if len(item.turns) > _TURNS:
-        entries.append(Entry("cut", f"… and {len(item.turns) - _TURNS} more turns"))
+        entries.append(Entry("cut", f"… and {count(len(item.turns) - _TURNS, 'more turn')}"))
     entries.append(Entry("end", item.ended.value))
     title = f"{short(item.task)}: {short(item.agent)}, epoch {item.epoch}: {short(verdict_text(item.verdict), TEXT)}"
     return Transcript(title, tuple(entries))

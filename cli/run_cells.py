@@ -11,18 +11,10 @@ from ..agent_runner.analysis import Rate
 from ..agent_runner.measures.intervals import Mean
 from ..agent_runner.measures.table import Column, Table
 from ..report.page import Grid
-from .common import visible
+from .words import TEXT, short
 
 NONE = "–"
-NAME = 60  # characters of a name
-TEXT = 400  # … of another text
 LISTED = 400  # rows of a table on a page
-
-
-def short(text: str, most: int = NAME) -> str:
-    """The text in one line with what cannot be seen escaped, its middle left out where it is long."""
-    text = " ".join(visible(" ".join(text[: 2 * most].split()) if len(text) > 4 * most else text).split())
-    return text if len(text) <= most else f"{text[: most // 2]}…{text[-(most - most // 2 - 1) :]}"
 
 
 def share_text(share: Fraction | float) -> str:
