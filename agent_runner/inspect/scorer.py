@@ -6,17 +6,20 @@ as the gap of a plan that is not feasible, has no score.
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from typing import Any
 
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
+from inspect_ai.util import Store
 
 from ...schemas.canonical import narrow
 from ...schemas.episode import Episode
 from ...schemas.verdict import Verdict, VerdictKind
 from ...solver.rank import in_top
 from ..judge import FEASIBLE
+from ..measures.effort import effort, search_yield
 
 STANDING, EPISODE = "cobench_standing", "cobench_episode"
 TOPS = (5, 10, 20)  # percent
@@ -35,8 +38,8 @@ def standing(episode: Episode) -> dict[str, Any]:
             "feasible": float(feasible),
             "optimal": float(verdict.kind is VerdictKind.OPTIMAL),
             **{f"optimal_{top}": float(_among(verdict, top)) for top in TOPS},
-            "effort": float(episode.effort),
-            "yield": float(episode.found),
+            "effort": float(effort(episode.calls)),
+            "yield": float(search_yield(episode.calls)),
         },
     }
     if feasible and verdict.relative_gap is not None and verdict.standing is not None:
@@ -47,6 +50,12 @@ def standing(episode: Episode) -> dict[str, Any]:
         if amount is not None and optimum:
             found[part] = float(Fraction(amount, abs(optimum)))
     return found
+
+
+def episode_in(store: Store) -> Episode | None:
+    """The record of a conversation that has an outcome."""
+    found = store.get(EPISODE)
+    return None if found is None else Episode.model_validate_json(json.dumps(found))
 
 
 def _amount(value: Any) -> int | None:
@@ -68,7 +77,7 @@ def outcome() -> Scorer:
     return _part("outcome")
 
 
-@scorer(metrics={"*": _METRICS})
+@scorer(metrics={"relative": _METRICS, "rank": _METRICS})
 def gap() -> Scorer:
     """The gap to the optimum over the optimum, and the rank among the feasible plans; of feasible plans only."""
     return _part("gap")
