@@ -250,6 +250,21 @@ class Env:
             self._told = self.turn
         return text
 
+    @property
+    def decision(self) -> Decision:
+        """What the user's last message is to say."""
+        return self._said.decision
+
+    def reword(self, text: str, *, faults: Sequence[UserFault] = (), usage: Usage | None = None) -> str:
+        """The user's last message in other words, as somebody put them; `faults` are of that wording.
+
+        RuntimeError when it has its reply already.
+        """
+        if not self._waits:
+            raise RuntimeError("the last message has its reply already")
+        self._said = _Said(text, self._said.decision, tuple(faults), usage or Usage())
+        return text
+
     def stop(self, ended: Ended) -> None:
         """Ends the conversation from outside: a limit of the runner, or the agent left."""
         self.ended = self.ended or ended
