@@ -94,7 +94,8 @@ class Env:
         self.script = script_of(case.file.task)
         self._named: dict[str, Any] = {"agent": agent, "seed": seed, "epoch": epoch, "mode": mode}
         self._tools, self._judge = toolbox, judge or Judge(case)
-        self._choice_of = {table: choice for choice, table in case.problem.choices.items()}
+        tables = case.problem.world.tables
+        self._table_of = {choice: tables[table].base for choice, table in case.problem.choices.items()}
         self.user = User(self.script, persona, (seed, case.problem.id, epoch))
         decision = self.user.open()
         self._said = _Said(word(self.script, persona, decision, 1), decision)
@@ -135,7 +136,8 @@ class Env:
                 _kept(str(name), MAX_NAME), {}, {"error": {"kind": "limit", "message": NO_MORE_CALLS}}, Fault.CONTENT
             )
         result = self._tools.call(name, arguments)
-        offers = {self._choice_of[table]: ids for table, ids in result.offers.items() if table in self._choice_of}
+        shown = {choice: result.offers.get(table, ()) for choice, table in self._table_of.items()}
+        offers = {choice: ids for choice, ids in shown.items() if ids}
         for choice, ids in offers.items():
             self._shown[choice].update(ids)
         self._confirmed.update(result.confirmed)
@@ -246,6 +248,21 @@ class Env:
         self._next, self._waits = None, True
         if self._told is None and self.user.told:
             self._told = self.turn
+        return text
+
+    @property
+    def decision(self) -> Decision:
+        """What the user's last message is to say."""
+        return self._said.decision
+
+    def reword(self, text: str, *, faults: Sequence[UserFault] = (), usage: Usage | None = None) -> str:
+        """The user's last message in other words, as somebody put them; `faults` are of that wording.
+
+        RuntimeError when it has its reply already.
+        """
+        if not self._waits:
+            raise RuntimeError("the last message has its reply already")
+        self._said = _Said(text, self._said.decision, tuple(faults), usage or Usage())
         return text
 
     def stop(self, ended: Ended) -> None:

@@ -12,6 +12,7 @@ from ..schemas import expression as ex
 from ..schemas.episode import Episode
 from ..schemas.problem import Constraint, Objective, Problem
 from ..schemas.units import Type
+from .coding.program import Output, run_code
 from .env import Env
 from .tools.result import Result
 
@@ -46,6 +47,10 @@ class View:
     def call(self, name: str, **arguments: Any) -> Result:
         """The result of a tool."""
         return self._env.call(name, arguments)
+
+    def run_code(self, source: str) -> Output:
+        """The output of a program that calls the tools, as agents in coding mode write them; raises SandboxError."""
+        return run_code(self._env, source)
 
 
 def _guards(objective: Objective) -> Iterator[Constraint]:

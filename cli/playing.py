@@ -141,9 +141,10 @@ def _submitted(env: Env, reply: Recommend | Say) -> bool:
         say(fault)
         return False
     if isinstance(reply, Recommend):
+        problem = env.case.problem
         for choice, ids in reply.ids.items():
-            tool = RECOMMENDING[env.case.problem.choices[choice]]
-            result = env.call(tool, {"ids": list(ids), "reasoning": reply.message})
+            table = problem.world.tables[problem.choices[choice]].base
+            result = env.call(RECOMMENDING[table], {"ids": list(ids), "reasoning": reply.message})
             if result.fault is not None:
                 print_result(result)
                 return False

@@ -88,8 +88,8 @@ class Usage(Written):
 class CallRecord(Written):
     """One call of a tool, also from inside of a program that the agent wrote (`inner`).
 
-    `tool` is the canonical name where there is such a tool; `arguments` the normalised ones as JSON text. `offers`: the
-    bookable offers that the result showed, as choice -> ids.
+    `tool` is the canonical name where there is such a tool; `arguments` the normalised ones as JSON text, very long ones
+    cut and with a digest. `offers`: the bookable offers for this task that the result showed, as choice -> ids.
     """
 
     turn: int
@@ -162,23 +162,10 @@ class Episode(Written):
     traits: Traits
     turns: tuple[TurnRecord, ...]
     calls: tuple[CallRecord, ...]
-    told: int | None
+    told: int | None = None
     ended: Ended
     verdict: Verdict
     regret: Regret | None = None
-
-    @property
-    def effort(self) -> int:
-        """How many different things were asked of tools with success: the paper's search effort E.
-
-        A call that fails, or that repeats another's tool and normalised arguments, adds nothing.
-        """
-        return len({(call.tool, call.arguments) for call in self.calls if call.fault is None})
-
-    @property
-    def found(self) -> int:
-        """How many different offers for this task tools have returned: the paper's search yield Y."""
-        return len({(choice, offer) for call in self.calls for choice, ids in call.offers.items() for offer in ids})
 
     def to_bytes(self) -> bytes:
         """The file's bytes: canonical JSON."""

@@ -110,9 +110,15 @@ ROOMS = {
     "tasks": Room(
         ("tasks", "tasks.*"), rooms=("schemas", "datasets", *PUBLIC_SOLVER), libraries=("pyarrow", "pydantic")
     ),
+    # What an agent reaches; it knows the data, and neither tasks nor certificates nor who is asking.
+    "tools": Room(
+        ("agent_runner.tools", "agent_runner.tools.*"),
+        rooms=("schemas", "datasets"),
+        libraries=("polars", "rapidfuzz"),
+    ),
     "agent_runner": Room(
         ("agent_runner", "agent_runner.*"),
-        rooms=("schemas", "datasets", "workers", *PUBLIC_SOLVER),
+        rooms=("schemas", "datasets", "workers", "tools", *PUBLIC_SOLVER),
         libraries=("polars", "pyarrow", "pydantic", "rapidfuzz"),
     ),
     "report": Room(("report", "report.*"), rooms=("schemas",), libraries=("altair", "jinja2", "vl_convert")),

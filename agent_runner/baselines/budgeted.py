@@ -28,7 +28,7 @@ class Budgeted(Baseline):
         self.search.left, self._kept = spend, self._kept - spend
         parks = list(picker.problem.world.tables["hotels"].types["park"].values or ())
         windows = self.search.windows(max(1, spend // 4), shuffled(parks, *self.address, "park"))
-        outings = spread(shuffled(windows.outings(self.search.permits()), *self.address, "window"))
+        outings = spread(shuffled(windows.outings(), *self.address, "window"))
         found = None
         for outing in outings:
             if not self.search.left and found is None:

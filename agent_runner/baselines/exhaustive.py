@@ -12,7 +12,7 @@ class Exhaustive(Baseline):
     def plan(self, picker: Picker) -> Picks | None:
         """The best plan under what has been told."""
         windows = self.search.windows()
-        outings = list(windows.outings(self.search.permits()))
+        outings = list(windows.outings())
         for stay in dict.fromkeys(outing.stay for outing in outings):
             self.search.stays(*stay)
         for flight in dict.fromkeys(outing.flight for outing in outings if outing.origin):

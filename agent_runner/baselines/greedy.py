@@ -22,7 +22,7 @@ class Greedy(Baseline):
             name: Picker(cheapest(picker.problem, name), self.search.view.dataset, self.search)
             for name in picker.problem.choices
         }
-        for outing in islice(windows.outings(self.search.permits()), MOST_FRAMES):
+        for outing in islice(windows.outings(), MOST_FRAMES):
             picks = _cheapest(parts, self.search.show(windows, outing), picker)
             if picks is not None:
                 return picks

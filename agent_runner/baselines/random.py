@@ -16,7 +16,7 @@ class RandomFeasible(Baseline):
         if self._standing is not None and picker.best({name: [offer] for name, offer in self._standing.items()}):
             return None
         windows = self.search.windows()
-        outings = shuffled(windows.outings(self.search.permits()), *self.address, "window")
+        outings = shuffled(windows.outings(), *self.address, "window")
         for outing in outings[:MOST_FRAMES]:
             within = self.search.show(windows, outing)
             if picker.best(within) is not None:

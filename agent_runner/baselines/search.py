@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...schemas.problem import Problem
 from ..episode import View
 from ..tools.columns import DETAILS, SHOWN
 from ..tools.result import Result
-from .windows import Airport, Outing, Permit, Windows, days_since, iso
+from .windows import Airport, Known, Outing, Permit, Windows, days_since, iso
 
 # For each table the tools that tell more than a search does, in the order in which one asks them.
 LEVELS: Mapping[str, tuple[str, ...]] = {
@@ -38,7 +39,6 @@ class Search:
         self._ids: dict[tuple[str | int, ...], tuple[str, ...]] = {}
         self._known: set[tuple[str, str]] = set()
         self._hotel_of: dict[str, str] = {}
-        self._permits: dict[str, Permit] = {}
         self._view: View | None = None
 
     def attend(self, view: View) -> None:
@@ -82,54 +82,59 @@ class Search:
             found.append(result)
         return found
 
-    def windows(self, most_parks: int | None = None, order: Sequence[str] | None = None) -> Windows:
+    def windows(self, most_parks: int | None = None, order: Sequence[str] = ()) -> Windows:
         """What the constraints leave open, after asking for the airports and permits of the parks in question.
 
         At most so many parks, in the order given or else in that of the world; airports of others are not asked for, so
         that a trip with flights cannot go there.
         """
-        problem = self.view.problem
-        first = Windows(problem, {}, ())
-        parks = sorted(first.parks(), key=order.index) if order else first.parks()
-        serving: dict[str, list[Airport]] = {}
+        problem, places = self.view.problem, {park: place for place, park in enumerate(order)}
+        known = Known()
+        if "permits" in self._choice_of:
+            parks = Windows(problem, known).permit_parks()
+            known = replace(known, templates={park: self._templates(park) for park in parks})
+        windows = Windows(problem, known)
+        parks = sorted(windows.parks(), key=lambda park: places.get(park, 0))[:most_parks]
         if "round_trips" in self._choice_of:
-            for park in parks[:most_parks]:
-                serving[park] = self._airports(park)
-        windows = Windows(problem, serving, self._origins(problem))
-        for park in windows.permit_parks():
-            if most_parks is None or park in parks[:most_parks]:
-                self._learn_permits(windows, park)
-        return windows
-
-    def permits(self) -> list[Permit]:
-        """The permits that searches have shown, by park, template and date."""
-        return sorted(
-            self._permits.values(), key=lambda item: (item.park, item.template, item.starts_on, item.ends_on)
-        )
+            serving = {park: self._airports(park) for park in parks}
+            known = replace(known, origins=self._origins(problem), serving=serving)
+        permits = [
+            permit
+            for park in windows.permit_parks(parks)
+            for name, kind in (known.templates or {})[park]
+            if name in windows.templates(park)
+            for permit in self._permits(park, name, kind)
+        ]
+        return Windows(problem, replace(known, permits=permits))
 
     def _airports(self, park: str) -> list[Airport]:
-        result = self.ask("search_airports", park_name=park)
-        rows = result.content["results"] if result is not None and result.fault is None else []
+        rows = self._rows(self.ask("search_airports", park_name=park))
         return [Airport(row["code"], row["airport_type"], row["drive_minutes"]) for row in rows]
+
+    def _templates(self, park: str) -> list[tuple[str, str]]:
+        rows = self._rows(self.ask("list_permits", park=park))
+        return [(row["template_name"], row["permit_type"]) for row in rows]
+
+    def _permits(self, park: str, name: str, kind: str) -> list[Permit]:
+        pages = self.pages("search_permit_availability", park=park, template_name=name, num_people=self._guests)
+        return [
+            Permit(
+                row["package_id"], park, name, kind, days_since(row["start_date"]), days_since(row["end_date"]),
+                row["duration_days"],
+            )
+            for page in pages
+            for row in self._rows(page)
+        ]  # fmt: skip
+
+    @staticmethod
+    def _rows(result: Result | None) -> list[dict[str, Any]]:
+        return [] if result is None or result.fault is not None else result.content["results"]
 
     def _origins(self, problem: Problem) -> list[str]:
         """The airports from which trips start: known to everyone."""
         columns = self.view.dataset.table(problem.world, "airports").columns
         codes, starts = columns["airport"], columns["is_origin"]
         return [str(codes.value(row)) for row in range(len(starts.values)) if starts.value(row)]
-
-    def _learn_permits(self, windows: Windows, park: str) -> None:
-        result = self.ask("list_permits", park=park)
-        for row in result.content["results"] if result is not None and result.fault is None else ():
-            name, kind = row["template_name"], row["permit_type"]
-            if windows.may_be_permit(park, name, kind):
-                for page in self.pages(
-                    "search_permit_availability", park=park, template_name=name, num_people=self._guests
-                ):
-                    for found in page.content["results"]:
-                        starts, ends = days_since(found["start_date"]), days_since(found["end_date"])
-                        offer, days = found["package_id"], found["duration_days"]
-                        self._permits[offer] = Permit(offer, park, name, kind, starts, ends, days)
 
     def stays(self, park: str, check_in: int, check_out: int) -> tuple[str, ...]:
         """The packages of hotel rooms at a park on some dates, in the order in which they are shown."""
@@ -140,7 +145,7 @@ class Search:
                 num_guests=self._guests,
             )  # fmt: skip
             for page in pages:
-                for hotel in page.content["results"]:
+                for hotel in self._rows(page):
                     for package in hotel["packages"]:
                         self._hotel_of[package["package_id"]] = hotel["hotel_id"]
             return self._kept(key, "stays", pages)
@@ -168,7 +173,7 @@ class Search:
         """The offers for a frame, as ids per choice; nothing more is asked once one of them has none."""
         found: dict[str, tuple[str, ...]] = {}
         asked = {
-            "permits": lambda: tuple(item.id for item in windows.fitting(outing, self.permits())),
+            "permits": lambda: tuple(item.id for item in windows.fitting(outing)),
             "stays": lambda: self.stays(*outing.stay),
             "round_trips": lambda: self.flights(*outing.flight),
         }

@@ -39,7 +39,7 @@ class Strategic(Baseline):
         spend, looks = max(LEAST, -(-self._searches * 3 // 5)), max(LEAST, -(-self._looks * 3 // 5))
         self.search.left, self.search.looks = spend, looks
         windows = self.search.windows(_MOST_PARKS)
-        order = sorted(windows.outings(self.search.permits()), key=lambda outing: _weekend_nights(outing, first))
+        order = sorted(windows.outings(), key=lambda outing: _weekend_nights(outing, first))
         self._explore(picker, windows, order, spend // 2)
         found = picker.best(self.search.shown)
         self._searches = max(0, self._searches - spend + self.search.left)

@@ -20,7 +20,6 @@ class Weak(Baseline):
     def plan(self, picker: Picker) -> Picks | None:
         """The first offers on the first of two dates that has any."""
         windows = self.search.windows(1)
-        permits = self.search.permits()
         for day in (days_since(day.isoformat()) for day in DAYS):
             for park, permit_park, origin, destination in windows.places()[:1]:
                 late = (day + 1, day + 1 + NIGHTS) if origin else (0, 0)
@@ -29,7 +28,7 @@ class Weak(Baseline):
                 if origin:
                     found["round_trips"] = self.search.flights(*outing.flight)
                 if permit_park:
-                    found["permits"] = tuple(item.id for item in permits if item.park == permit_park)
+                    found["permits"] = tuple(permit.id for permit in windows.allowed(permit_park))
                 if all(found.values()):
                     return {windows.choice[table]: offers[0] for table, offers in found.items()}
         return None

@@ -7,10 +7,11 @@ Whatever reads more, such as prices, is left to the offers that searches show.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 from ...schemas import expression as ex
@@ -20,7 +21,8 @@ from ...schemas.units import day_of_month
 from ...solver.checker.check import compiled
 
 Value = int | str | None
-State = Mapping[tuple[str, str], Value]
+Name = tuple[str, str]  # of a column: choice and column
+State = Mapping[Name, Value]
 
 FIRST, LAST = date(2025, 8, 1), date(2025, 8, 31)  # the days on which trips of the world begin, as the tools say
 MOST_NIGHTS = 7
@@ -76,6 +78,20 @@ class Permit:
     days: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What searches need to know before: nothing is open that needs more than that.
+
+    `origins`: the airports from which one may start. Per park the airports that one flies to (`serving`) and the permits
+    that there are, as (name, type); None for `templates`: nobody has asked yet, so any park may have one.
+    """
+
+    origins: Sequence[str] = ()
+    serving: Mapping[str, Sequence[Airport]] = field(default_factory=dict[str, Sequence[Airport]])
+    templates: Mapping[str, Sequence[tuple[str, str]]] | None = None
+    permits: Sequence[Permit] = ()
+
+
 def iso(day: int) -> str:
     """A day since 1970-01-01 as tools take it."""
     return (EPOCH + timedelta(days=day)).isoformat()
@@ -86,37 +102,35 @@ def days_since(text: str) -> int:
     return (date.fromisoformat(text) - EPOCH).days
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Condition:
     """A conjunct that reads only what searches fix, remembered by the values that it reads."""
 
-    reads: tuple[tuple[str, str], ...]
-    function: Callable[[Any], Any]
-    found: dict[tuple[Value, ...], bool] = field(default_factory=dict[tuple[Value, ...], bool])
+    reads: frozenset[Name]
+    key: Callable[[State], Any]
+    function: Callable[[State], Value]
+    found: dict[Any, bool] = field(default_factory=dict[Any, bool])
 
     def __call__(self, state: State) -> bool:
-        key = tuple(state[name] for name in self.reads)
-        if key not in self.found:
-            self.found[key] = self.function(state) is True
-        return self.found[key]
+        key = self.key(state)
+        known = self.found.get(key)
+        if known is None:
+            known = self.found[key] = self.function(state) is True
+        return known
 
 
 class Windows:
-    """The frames that the constraints of a problem leave open.
+    """The frames that the constraints of a problem leave open, given what is known."""
 
-    `serving`: per park the airports that one flies to for it, as far as they are known: where they are not, nothing is
-    open that needs a flight. `origins`: the airports from which one may start.
-    """
-
-    def __init__(
-        self, problem: Problem, serving: Mapping[str, Sequence[Airport]], origins: Sequence[str]
-    ) -> None:
-        self._problem, self._serving, self._origins = problem, serving, origins
+    def __init__(self, problem: Problem, known: Known) -> None:
+        self._problem, self._known = problem, known
+        self._fitting: dict[tuple[str | int, ...], list[Permit]] = {}
+        self._alone: dict[str, list[Permit]] = {}
         self.choice = {problem.world.tables[table].base: name for name, table in problem.choices.items()}
 
     @cached_property
     def _conditions(self) -> tuple[_Condition, ...]:
-        known = {(airport.code, park): airport for park, found in self._serving.items() for airport in found}
+        known = {(airport.code, park): airport for park, found in self._known.serving.items() for airport in found}
         facts: dict[str, dict[tuple[Value, ...], Value]] = {
             "serves": dict.fromkeys(known, True),
             "drive_minutes": {key: airport.minutes for key, airport in known.items()},
@@ -126,11 +140,12 @@ class Windows:
         for constraint in self._problem.constraints:
             for node in split_and(constraint.condition):
                 reads = columns_read(node)
-                if reads <= fixed and all(part.relation in facts for part in _relations(node)):
-                    found.append(_Condition(tuple(sorted(reads)), compiled(node, _leaf, facts)))
+                if reads and reads <= fixed and all(part.relation in facts for part in _relations(node)):
+                    key = itemgetter(*sorted(reads))
+                    found.append(_Condition(frozenset(reads), key, compiled(node, _leaf, facts)))
         return tuple(found)
 
-    def _names(self, columns: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+    def _names(self, columns: Mapping[str, tuple[str, ...]]) -> Iterator[Name]:
         for table, names in columns.items():
             if table in self.choice:
                 yield from ((self.choice[table], name) for name in names)
@@ -138,14 +153,14 @@ class Windows:
     def _about(self, *wanted: str) -> list[_Condition]:
         """The conditions that read some columns of these groups and none of others."""
         columns = {name for group in wanted for name in self._names(_GROUPS[group])}
-        return [condition for condition in self._conditions if set(condition.reads) <= columns]
+        return [condition for condition in self._conditions if condition.reads <= columns]
 
     # values that conditions read, by group
 
-    def _place(self, park: str) -> dict[tuple[str, str], Value]:
+    def _place(self, park: str) -> dict[Name, Value]:
         return {(self.choice["stays"], "park"): park}
 
-    def _nights(self, check_in: int, check_out: int) -> dict[tuple[str, str], Value]:
+    def _nights(self, check_in: int, check_out: int) -> dict[Name, Value]:
         hotel = self.choice["stays"]
         return {
             (hotel, "check_in"): check_in,
@@ -155,7 +170,7 @@ class Windows:
             (hotel, "end_day"): day_of_month(check_out),
         }
 
-    def _dates(self, departs_on: int, returns_on: int) -> dict[tuple[str, str], Value]:
+    def _dates(self, departs_on: int, returns_on: int) -> dict[Name, Value]:
         flight = self.choice["round_trips"]
         return {
             (flight, "departs_on"): departs_on,
@@ -165,16 +180,16 @@ class Windows:
             (flight, "return_day"): day_of_month(returns_on),
         }
 
-    def _airports(self, origin: str, destination: str) -> dict[tuple[str, str], Value]:
+    def _airports(self, origin: str, destination: str) -> dict[Name, Value]:
         flight = self.choice["round_trips"]
-        kinds = (item.kind for found in self._serving.values() for item in found if item.code == destination)
+        kinds = (item.kind for found in self._known.serving.values() for item in found if item.code == destination)
         return {
             (flight, "origin"): origin,
             (flight, "destination"): destination,
             (flight, "destination_airport_type"): next(kinds),
         }
 
-    def _permit(self, permit: Permit) -> dict[tuple[str, str], Value]:
+    def _permit(self, permit: Permit) -> dict[Name, Value]:
         choice = self.choice["permits"]
         return {
             (choice, "permit_park"): permit.park,
@@ -188,58 +203,66 @@ class Windows:
 
     # what is open
 
-    def parks(self) -> list[str]:
-        """The parks that the hotel may be at, in the order of the manifest."""
-        return self._allowed_parks(self.choice["stays"], "park", "park")
-
-    def permit_parks(self) -> list[str]:
-        """The parks that the permit may be for; none without a permit."""
+    @cached_property
+    def _pairs(self) -> list[tuple[str, str]]:
+        """The parks of hotel and permit that fit each other, in the order of the manifest; "" without a permit."""
+        hotel = self.choice["stays"]
         if "permits" not in self.choice:
-            return []
-        conditions = self._about("park", "permit park")
+            return [(park, "") for park in self._values(hotel, "park") if self._fit(self._place(park), "park")]
         choice = self.choice["permits"]
+        return [
+            (park, other)
+            for other in self._values(choice, "permit_park")
+            if self._known.templates is None or self.templates(other)
+            for park in self._values(hotel, "park")
+            if self._fit({**self._place(park), (choice, "permit_park"): other}, "park", "permit park")
+        ]
+
+    def _values(self, choice: str, column: str) -> tuple[str, ...]:
+        return self._problem.world.tables[self._problem.choices[choice]].types[column].values or ()
+
+    def _fit(self, state: State, *groups: str) -> bool:
+        return all(condition(state) for condition in self._about(*groups))
+
+    def parks(self) -> list[str]:
+        """The parks that the hotel may be at."""
+        return list(dict.fromkeys(park for park, _ in self._pairs))
+
+    def permit_parks(self, parks: Collection[str] | None = None) -> list[str]:
+        """The parks that the permit may be for, with a hotel at any park or at one of these; none without a permit."""
+        return list(dict.fromkeys(other for park, other in self._pairs if other and (parks is None or park in parks)))
+
+    def templates(self, park: str) -> list[str]:
+        """The permits of a park that can be allowed, whatever their dates."""
+        choice = self.choice["permits"]
+        place = {(choice, "permit_park"): park}
         return [
             name
-            for name in self._allowed_parks(choice, "permit_park", "permit park")
-            if any(
-                all(condition({**self._place(park), (choice, "permit_park"): name}) for condition in conditions)
-                for park in self.parks()
-            )
-        ]
-
-    def _allowed_parks(self, choice: str, column: str, group: str) -> list[str]:
-        kind = self._problem.world.tables[self._problem.choices[choice]].types[column]
-        conditions = self._about(group)
-        return [
-            park for park in kind.values or () if all(condition({(choice, column): park}) for condition in conditions)
-        ]
-
-    def may_be_permit(self, park: str, template: str, kind: str) -> bool:
-        """Whether permits of a template can be allowed, whatever their dates."""
-        choice = self.choice["permits"]
-        state = {(choice, "permit_park"): park, (choice, "template_name"): template, (choice, "permit_type"): kind}
-        return all(condition(state) for condition in self._about("permit park", "template"))
+            for name, kind in (self._known.templates or {}).get(park, ())
+            if self._fit({**place, (choice, "template_name"): name, (choice, "permit_type"): kind},
+                         "permit park", "template")
+        ]  # fmt: skip
 
     def places(self) -> list[tuple[str, str, str, str]]:
         """(park, permit park, origin, destination) that fit each other, "" for what the trip does not have."""
         found: list[tuple[str, str, str, str]] = []
-        conditions = self._about("park", "permit park", "airports")
-        for park in self.parks():
-            for permit_park in self.permit_parks() or [""]:
-                for origin, destination in self._routes(park):
-                    state = self._place(park)
-                    if permit_park:
-                        state[self.choice["permits"], "permit_park"] = permit_park
-                    if origin:
-                        state |= self._airports(origin, destination)
-                    if all(condition(state) for condition in conditions):
-                        found.append((park, permit_park, origin, destination))
+        for park, other in self._pairs:
+            pair = {**self._place(park), **({(self.choice["permits"], "permit_park"): other} if other else {})}
+            for origin, destination in self._routes(park):
+                airports = self._airports(origin, destination) if origin else {}
+                if self._fit({**pair, **airports}, "park", "permit park", "airports"):
+                    found.append((park, other, origin, destination))
         return found
 
     def _routes(self, park: str) -> list[tuple[str, str]]:
         if "round_trips" not in self.choice:
             return [("", "")]
-        return [(origin, airport.code) for airport in self._serving.get(park, ()) for origin in self._origins]
+        return [
+            (origin, airport.code)
+            for airport in self._known.serving.get(park, ())
+            for origin in self._known.origins
+            if origin != airport.code
+        ]
 
     @cached_property
     def dates(self) -> list[tuple[int, int, int, int]]:
@@ -275,33 +298,64 @@ class Windows:
     def _holds(state: State, conditions: Sequence[_Condition]) -> bool:
         return all(condition(state) for condition in conditions)
 
-    def outings(self, permits: Sequence[Permit]) -> Iterator[Outing]:
-        """The frames that fit, by place, then by date; with a permit those that at least one of `permits` fits."""
-        everything = [item for item in self._conditions if not self._reads_permit(item)]
+    def outings(self) -> Iterator[Outing]:
+        """The frames that fit, by place, then by date; with a permit those that at least one permit fits."""
+        settled = {*self._about("park", "permit park", "airports"), *self._about("nights", "dates")}
+        mixed = [item for item in self._conditions if item not in settled and not self._reads_permit(item)]
         for park, permit_park, origin, destination in self.places():
             for check_in, check_out, departs_on, returns_on in self.dates:
                 outing = Outing(park, check_in, check_out, permit_park, origin, destination, departs_on, returns_on)
-                state = self._state(outing)
-                if self._holds(state, everything) and (not permit_park or any(self.fitting(outing, permits))):
+                if mixed and not self._holds(self._state(outing), mixed):
+                    continue
+                if not permit_park or next(self.fitting(outing), None) is not None:
                     yield outing
+
+    def fitting(self, outing: Outing) -> Iterator[Permit]:
+        """The permits that fit a frame."""
+        timed, placed = self._permit_conditions
+        key = (outing.permit_park, outing.check_in, outing.check_out, outing.departs_on, outing.returns_on)
+        if key not in self._fitting:
+            state = self._moments(outing)
+            self._fitting[key] = [
+                permit
+                for permit in self.allowed(outing.permit_park)
+                if self._holds({**state, **self._permit(permit)}, timed)
+            ]
+        found = self._fitting[key]
+        if not placed:
+            return iter(found)
+        state = self._state(outing)
+        return (permit for permit in found if self._holds({**state, **self._permit(permit)}, placed))
+
+    def allowed(self, park: str) -> list[Permit]:
+        """The permits of a park that are allowed whatever the rest of the trip is."""
+        if park not in self._alone:
+            conditions = self._about("permit park", "template", "permit dates")
+            self._alone[park] = [
+                permit
+                for permit in self._known.permits
+                if permit.park == park and self._holds(self._permit(permit), conditions)
+            ]
+        return self._alone[park]
+
+    @cached_property
+    def _permit_conditions(self) -> tuple[list[_Condition], list[_Condition]]:
+        """The conditions on permit and dates, and those on permit, dates and places."""
+        settled = self._about("park", "permit park", "airports")
+        open_ = [item for item in self._conditions if self._reads_permit(item) and item not in settled]
+        timed = self._about("nights", "dates", "permit park", "template", "permit dates")
+        return [item for item in open_ if item in timed], [item for item in open_ if item not in timed]
 
     def _reads_permit(self, condition: _Condition) -> bool:
         return any(choice == self.choice.get("permits") for choice, _ in condition.reads)
 
-    def _state(self, outing: Outing) -> dict[tuple[str, str], Value]:
-        state = {**self._place(outing.park), **self._nights(outing.check_in, outing.check_out)}
-        if outing.origin:
-            state |= self._airports(outing.origin, outing.destination)
-            state |= self._dates(outing.departs_on, outing.returns_on)
-        return state
+    def _moments(self, outing: Outing) -> dict[Name, Value]:
+        dates = self._dates(outing.departs_on, outing.returns_on) if outing.origin else {}
+        return {**self._nights(outing.check_in, outing.check_out), **dates}
 
-    def fitting(self, outing: Outing, permits: Sequence[Permit]) -> Iterator[Permit]:
-        """The permits that fit a frame."""
-        conditions = [item for item in self._conditions if self._reads_permit(item)]
-        state = self._state(outing)
-        for permit in permits:
-            if permit.park == outing.permit_park and self._holds({**state, **self._permit(permit)}, conditions):
-                yield permit
+    def _state(self, outing: Outing) -> dict[Name, Value]:
+        airports = self._airports(outing.origin, outing.destination) if outing.origin else {}
+        return {**self._place(outing.park), **self._moments(outing), **airports}
 
 
 _STAY = {"stays": ("park", "check_in", "check_out", "nights", "start_day", "end_day")}
@@ -321,10 +375,11 @@ _GROUPS: dict[str, Mapping[str, tuple[str, ...]]] = {
     "dates": {"round_trips": _FLIGHT["round_trips"][3:]},
     "permit park": {"permits": ("permit_park",)},
     "template": {"permits": ("template_name", "permit_type")},
+    "permit dates": {"permits": _PERMIT["permits"][3:]},
 }
 
 
-def columns_read(node: Expr) -> set[tuple[str, str]]:
+def columns_read(node: Expr) -> set[Name]:
     """The columns that an expression reads, as (choice, column)."""
     return {(part.choice, part.column) for part in walk(node) if isinstance(part, ex.Column)}
 

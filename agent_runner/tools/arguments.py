@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import reprlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -24,9 +23,6 @@ from .tool import Kind, Parameter, Tool
 
 MAX_WORDS = 200  # characters of a text that names something
 _LARGEST = 10**9
-_LONG = ("input_data", "reasoning")  # texts that may be long: the notebook has its own limit, reasons are not kept
-_SHORT = reprlib.Repr()
-_SHORT.maxlevel, _SHORT.maxlist, _SHORT.maxdict, _SHORT.maxstring, _SHORT.maxother = 2, 4, 4, 100, 100
 
 
 def mapping_of(given: Any) -> Mapping[Any, Any]:
@@ -69,7 +65,7 @@ def checked(tool: Tool, given: Mapping[Any, Any], catalogue: Catalogue) -> dict[
     known = {item.name: item for item in tool.parameters}
     for name in given:
         if name not in known:
-            hint = did_you_mean(str(name)[:MAX_WORDS], known, "parameters") or "it takes none"
+            hint = did_you_mean(name[:MAX_WORDS] if isinstance(name, str) else "", known, "parameters")
             raise WrongCall(Fault.PARAMETER, f"{tool.name} has no parameter {quoted(name)}", hint)
     missing = [item.name for item in tool.parameters if item.required and given.get(item.name) is None]
     if missing:
@@ -90,8 +86,7 @@ def _typed(item: Parameter, value: Any) -> Any:
     if kind == "integer" and isinstance(value, float) and value.is_integer():
         value = int(value)
     if not _IS[kind](value):
-        shown = quoted(value) if isinstance(value, str) else _SHORT.repr(value)[:100]
-        message = f"{item.name} must be {_NOUN[kind]}, and not {shown}"
+        message = f"{item.name} must be {_NOUN[kind]}, and not {_described(value)}"
         raise WrongCall(Fault.PARAMETER, message, f"{item.name}: {item.description}")
     return value
 
@@ -126,9 +121,10 @@ def _resolved(item: Parameter, value: Any, catalogue: Catalogue) -> Any:
 
 
 def _text(item: Parameter, value: str, catalogue: Catalogue) -> str:
-    if item.name in _LONG:
+    if item.kind is Kind.FREE:
         return value
-    value = value.strip()
+    if item.kind is not Kind.ID:
+        value = value.strip()
     if not value or len(value) > MAX_WORDS:
         reason = "is empty" if not value else f"is longer than {MAX_WORDS} characters"
         raise nothing_such(f"{item.name} {reason}", item.description)
@@ -173,17 +169,29 @@ def _number(item: Parameter, value: float) -> int | float:
 def as_given(given: Any) -> dict[str, Any]:
     """The arguments of a call that went wrong, small and plain, for a record of it."""
     if not isinstance(given, Mapping):
-        return {} if given is None else {"arguments": _plain(given)}
-    return {str(name)[:60]: _plain(given[name]) for name in list(given)[:20]}
+        return {} if given is None else {"arguments": _small(given)}
+    return {name[:60] if isinstance(name, str) else _described(name): _small(given[name]) for name in list(given)[:20]}
 
 
-def _plain(value: Any) -> Any:
+def _small(value: Any) -> Any:
     if isinstance(value, str):
         return value[:500]
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, int | float) and math.isfinite(value) and abs(value) <= 2**53:
-        return value
     if isinstance(value, list) and len(value) <= 10 and all(isinstance(item, str) for item in value):
         return [item[:100] for item in value]
-    return _SHORT.repr(value)[:500]
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int | float) and -(2**53) <= value <= 2**53:
+        return value
+    return _described(value)
+
+
+def _described(value: Any) -> str:
+    """A value in a few words, whatever it is."""
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) or (isinstance(value, int) and -(2**53) <= value <= 2**53):
+        return str(value)
+    nouns = {list: "a list", tuple: "a list", dict: "an object", int: "a huge number", type(None): "null"}
+    return nouns.get(type(value), type(value).__name__[:60])

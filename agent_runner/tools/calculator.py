@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from .fault import nothing_such, quoted
 
-MAX_LENGTH, MAX_DEPTH, MAX_DECIMALS, MAX_RESULT = 200, 30, 20, 100
+MAX_LENGTH, MAX_DEPTH, MAX_DECIMALS = 200, 30, 20
 ROUNDED_TO = 10
-_TOKEN = re.compile(r"\s*(?:([0-9]+(?:\.[0-9]*)?|\.[0-9]+)|([-+*/()]))")
+_SIGN = re.compile(r"\s*(?:([0-9]+(?:\.[0-9]*)?|\.[0-9]+)|([-+*/()]))")
 _HINT = "it takes decimals, + - * / and parentheses, such as (3 * 129.50 + 80) / 2"
 
 
@@ -17,39 +17,39 @@ def calculate(expression: str) -> Fraction:
     """The exact value; raises WrongCall for anything but arithmetic, and for a division by zero."""
     if len(expression) > MAX_LENGTH:
         raise nothing_such(f"the expression is longer than {MAX_LENGTH} characters", _HINT)
-    parser = _Parser(_tokens(expression))
+    parser = _Parser(_signs(expression))
     value = parser.sum(0)
     if parser.next():
         raise nothing_such(f"the expression goes on after its end, at {quoted(parser.next())}", _HINT)
     return value
 
 
-def _tokens(text: str) -> list[str]:
-    tokens: list[str] = []
+def _signs(text: str) -> list[str]:
+    signs: list[str] = []
     position, end = 0, len(text.rstrip())
     while position < end:
-        match = _TOKEN.match(text, position)
+        match = _SIGN.match(text, position)
         if match is None:
             raise nothing_such(f"this is no arithmetic: {quoted(text[position:].strip(), 20)}", _HINT)
-        tokens.append(match[1] or match[2])
+        signs.append(match[1] or match[2])
         position = match.end()
-    return tokens
+    return signs
 
 
 class _Parser:
-    """Recursive descent over tokens; the bound on length bounds the numbers, the one on depth the recursion."""
+    """Recursive descent over signs; the bound on length bounds the numbers, the one on depth the recursion."""
 
-    def __init__(self, tokens: list[str]) -> None:
-        self._tokens, self._at = tokens, 0
+    def __init__(self, signs: list[str]) -> None:
+        self._signs, self._at = signs, 0
 
     def next(self) -> str:
-        """The next token; empty at the end."""
-        return self._tokens[self._at] if self._at < len(self._tokens) else ""
+        """The next sign; empty at the end."""
+        return self._signs[self._at] if self._at < len(self._signs) else ""
 
     def _take(self) -> str:
-        token = self.next()
+        sign = self.next()
         self._at += 1
-        return token
+        return sign
 
     def sum(self, depth: int) -> Fraction:
         """A sum of products."""
@@ -73,18 +73,18 @@ class _Parser:
     def _factor(self, depth: int) -> Fraction:
         if depth > MAX_DEPTH:
             raise nothing_such(f"the expression is nested deeper than {MAX_DEPTH}", _HINT)
-        token = self._take()
-        if token in ("-", "+"):
+        sign = self._take()
+        if sign in ("-", "+"):
             value = self._factor(depth + 1)
-            return -value if token == "-" else value
-        if token == "(":
+            return -value if sign == "-" else value
+        if sign == "(":
             value = self.sum(depth + 1)
             if self._take() != ")":
                 raise nothing_such("a parenthesis is not closed", _HINT)
             return value
-        if not token or token in "*/)":
-            raise nothing_such(f"a number is missing {f'before {quoted(token)}' if token else 'at the end'}", _HINT)
-        return Fraction(token)
+        if not sign or sign in "*/)":
+            raise nothing_such(f"a number is missing {f'before {quoted(sign)}' if sign else 'at the end'}", _HINT)
+        return Fraction(sign)
 
 
 def decimal(value: Fraction) -> tuple[str, bool]:

@@ -43,7 +43,7 @@ class _Partition:
         span = self._span.get(key)
         return self._rows.slice(*span).rows() if span else []
 
-    def keys(self) -> Iterator[Key]:
+    def __iter__(self) -> Iterator[Key]:
         """The keys that occur."""
         return iter(self._span)
 
@@ -67,6 +67,7 @@ class Catalogue:
         self.trips: Mapping[str, Row] = _by("template", self._read("trips"))
         self.templates: Mapping[str, Row] = _by("permit_template", self._read("permit_templates"))
         self.parks: Mapping[str, places.Park] = {park.name: park for park in places.parks()}
+        self.forms: Mapping[str, IdTemplate] = {name: self._form(name) for name in ("stays", "round_trips", "permits")}
         self._stays = self._by_place()
         self._round_trips = self._by_route()
 
@@ -79,6 +80,12 @@ class Catalogue:
         except (OSError, pl.exceptions.PolarsError) as fault:
             reason = str(fault).partition("\n")[0]
             raise TableError(f"{name}: the file cannot be read: {reason}", where=Where(str(path))) from None
+
+    def _form(self, table: str) -> IdTemplate:
+        form = parse_template(self._tables[table].id or "")
+        if isinstance(form, str):
+            raise ManifestError(f"{table}: {form}")
+        return form
 
     def _by_place(self) -> _Partition:
         """Stays by park and dates; within, hotels by distance from the park and then id, rooms by config."""
@@ -134,13 +141,6 @@ class Catalogue:
             found[park].append(airport)
         return {park: tuple(airports) for park, airports in found.items()}
 
-    def template_of(self, table: str) -> IdTemplate:
-        """The form of the ids of a table's offers."""
-        template = parse_template(self._tables[table].id or "")
-        if isinstance(template, str):
-            raise ManifestError(f"{table}: {template}")
-        return template
-
     def stays(self, park: str, check_in: date, check_out: date) -> list[tuple[str, int, int]]:
         """Config, price of one room in cents and rooms left, of the stays at a park on two dates."""
         return self._stays.rows(park, check_in, check_out)
@@ -160,12 +160,31 @@ class Catalogue:
     @cached_property
     def stay_dates(self) -> Mapping[tuple[int, int], tuple[tuple[date, date], ...]]:
         """The dates that the days of month of a check-in and a check-out can mean."""
-        return _by_days({key[1:] for key in self._stays.keys()})
+        return _by_days({key[1:] for key in self._stays})
 
     @cached_property
     def trip_dates(self) -> Mapping[tuple[int, int], tuple[tuple[date, date], ...]]:
         """The dates that the days of month of a departure and a return can mean."""
-        return _by_days({key[2:] for key in self._round_trips.keys()})
+        return _by_days({key[2:] for key in self._round_trips})
+
+    @cached_property
+    def stay_span(self) -> str:
+        """In words, which stays there are at all."""
+        return _span("Stays", self.stay_dates)
+
+    @cached_property
+    def trip_span(self) -> str:
+        """In words, which round trips there are at all."""
+        return _span("Round trips", self.trip_dates)
+
+
+def _span(what: str, dates: Mapping[Any, Sequence[tuple[date, date]]]) -> str:
+    pairs = [pair for pairs in dates.values() for pair in pairs]
+    if not pairs:
+        return ""
+    nights = [(last - first).days for first, last in pairs]
+    first, last = min(pair[0] for pair in pairs), max(pair[1] for pair in pairs)
+    return f"{what} are of {min(nights)} to {max(nights)} nights between {first.isoformat()} and {last.isoformat()}."
 
 
 def _by_days(pairs: set[tuple[Any, ...]]) -> dict[tuple[int, int], tuple[tuple[date, date], ...]]:

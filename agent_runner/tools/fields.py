@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from fractions import Fraction
 from typing import Any
 
 Row = Mapping[str, Any]
@@ -33,6 +34,11 @@ def degrees(value: int) -> int | float:
 def scaled(value: int, scale: int) -> int | float:
     """Value / scale, a power of ten, as the number that prints as that decimal."""
     return value // scale if value % scale == 0 else value / scale
+
+
+def exact(number: float) -> Fraction:
+    """The decimal that a JSON number prints as: 0.1 is a tenth."""
+    return Fraction(str(number))
 
 
 def clock(minutes: int) -> str:

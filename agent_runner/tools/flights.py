@@ -8,9 +8,8 @@ from typing import Any
 from ...schemas.errors import did_you_mean
 from .catalogue import Catalogue
 from .fault import nothing_such, quoted
-from .fields import Field, Row, clock, columns, day, money, plain, shown
-from .hotels import exact
-from .ids import require_offer, round_trip_row
+from .fields import Field, Row, clock, columns, day, exact, money, plain, shown
+from .ids import id_of, require_offer, round_trip_row
 from .paging import page_of
 from .tool import Answer, Arguments, Desk, Kind, Parameter, Tool
 
@@ -84,10 +83,9 @@ def _search_flights(desk: Desk, given: Arguments) -> Answer:
     rows = [round_trip_row(world, name, out, back, fare, seats) for name, fare, seats in found]
     rows = [row for row in rows if _wanted(asked, row)]
     listed, paging = page_of(rows, given["page"], PAGE)
-    template = world.template_of("round_trips")
     results: list[dict[str, Any]] = []
     for row in listed:
-        name = template.format([str(row[column]) for column in template.columns])
+        name = id_of(world, "round_trips", row)
         total = shown(TOTAL, {"total_price": given["passengers"] * row["fare"]})
         legs = {prefix: shown(_leg(prefix), row) for prefix in LEGS}
         results.append({"package_id": name, **shown((*SERVICE, *FARE), row), **total, **legs, **shown(POLICIES, row)})
@@ -102,7 +100,7 @@ def _search_flights(desk: Desk, given: Arguments) -> Answer:
         **paging,
     }
     if not rows:
-        content["message"] = "No round trip fits."
+        content["message"] = f"No round trip fits. {world.trip_span}"
     return Answer(content, {"round_trips": tuple(item["package_id"] for item in results)}, asked=asked)
 
 
@@ -132,9 +130,7 @@ TOOLS = (
             Parameter("max_price", Kind.NUMBER, "Greatest price for all passengers, in dollars.", minimum=0),
             Parameter("airline_preference", Kind.TEXT, "Only this airline."),
             Parameter("booking_class", Kind.TEXT, "Only this booking class.", values=("basic", "economy", "business")),
-            Parameter(
-                "direct_flights_only", Kind.FLAG, "Only flights without a stop, both ways. false: all.", default=False
-            ),
+            Parameter("direct_flights_only", Kind.FLAG, "Only without a stop both ways. false: all.", default=False),
             Parameter("page", Kind.COUNT, "Page of the results.", default=1, minimum=1),
         ),
         _search_flights,
@@ -142,7 +138,7 @@ TOOLS = (
     Tool(
         "get_flight_details",
         "Gives the full route, schedule, amenities, policies and price of a round trip from search_flights.",
-        (Parameter("package_id", Kind.TEXT, "The package_id, exactly as shown.", required=True),),
+        (Parameter("package_id", Kind.ID, "The package_id, exactly as shown.", required=True),),
         _get_flight_details,
     ),
 )

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
-from fractions import Fraction
 from typing import Any
-
-from rapidfuzz import fuzz, process, utils
 
 from .catalogue import Catalogue
 from .fault import nothing_such, quoted
-from .fields import Field, Row, columns, day, degrees, money, plain, shown, tenths
-from .ids import require_offer, stay_row
+from .fields import Field, Row, columns, day, degrees, exact, money, plain, shown, tenths
+from .ids import id_of, require_offer, stay_row
 from .paging import page_of
+from .resemblance import LEAST_CONFIDENCE, confidence, plain_name
 from .tool import Answer, Arguments, Desk, Kind, Parameter, Tool
 
-PAGE = 10  # hotels, each with all its packages
-LEAST_CONFIDENCE, MOST_OTHERS = 60, 5
+PAGE = 10  # hotels at most, each with all its packages
+MOST_OTHERS = 5
 
 
 def nightly(room_price: int, nights: int) -> int | float:
@@ -81,11 +79,6 @@ def _wanted(given: Arguments, room: Row) -> bool:
     )
 
 
-def exact(number: float) -> Fraction:
-    """The decimal that a number prints as."""
-    return Fraction(str(number))
-
-
 def _packages(catalogue: Catalogue, given: Arguments, check_in: date, check_out: date) -> Iterator[Row]:
     guests, nights = given["num_guests"], (check_out - check_in).days
     low, high = (None if given[f"{end}_price_nightly"] is None else exact(given[f"{end}_price_nightly"]) * 100 * nights
@@ -103,15 +96,15 @@ def _search_hotel(desk: Desk, given: Arguments) -> Answer:
     check_in, check_out = date.fromisoformat(given["start_date"]), date.fromisoformat(given["end_date"])
     if check_out <= check_in:
         raise nothing_such("end_date must be after start_date", "end_date is the day on which the guests leave")
-    world, template = desk.catalogue, desk.catalogue.template_of("stays")
+    world = desk.catalogue
     hotels: dict[str, list[Row]] = {}
     for row in _packages(world, given, check_in, check_out):
         hotels.setdefault(row["hotel_id"], []).append(row)
-    listed, paging = page_of(list(hotels.values()), given["page"], PAGE)
+    listed, paging = page_of(list(hotels.values()), given["page"], PAGE, len)
     ids: list[str] = []
     results: list[dict[str, Any]] = []
     for rows in listed:
-        names = [template.format([str(row[column]) for column in template.columns]) for row in rows]
+        names = [id_of(world, "stays", row) for row in rows]
         ids += names
         packages = [{"package_id": name, **shown(PACKAGE, row)} for name, row in zip(names, rows, strict=True)]
         results.append({**shown(HOTEL, rows[0]), "packages": packages})
@@ -126,19 +119,18 @@ def _search_hotel(desk: Desk, given: Arguments) -> Answer:
         "total_packages": sum(map(len, hotels.values())),
     }
     if not hotels:
-        content["message"] = "No hotel has a package that fits."
+        content["message"] = f"No hotel has a package that fits. {world.stay_span}"
     return Answer(content, {"stays": tuple(ids)})
 
 
 def _hotel_named(catalogue: Catalogue, text: str) -> tuple[int, Row, list[dict[str, Any]]]:
     """The hotel that a text names with the confidence, and others that it may mean; raises WrongCall."""
-    wanted = " ".join(text.casefold().split())
+    wanted = plain_name(text)
     for row in catalogue.hotels.values():
-        if wanted in (row["hotel_id"].casefold(), row["hotel_name"].casefold()):
+        if wanted in (plain_name(row["hotel_id"]), plain_name(row["hotel_name"])):
             return 100, row, []
-    names = {key: row["hotel_name"] for key, row in catalogue.hotels.items()}
-    scored = process.extract(text, names, scorer=fuzz.WRatio, processor=utils.default_process, limit=None)
-    near = sorted(((round(score), name, key) for name, score, key in scored), key=lambda item: (-item[0], *item[1:]))
+    scored = ((confidence(text, [row["hotel_name"]]), row["hotel_name"], key) for key, row in catalogue.hotels.items())
+    near = sorted(scored, key=lambda item: (-item[0], *item[1:]))
     if not near or near[0][0] < LEAST_CONFIDENCE:
         hint = "give a hotel_id, or a hotel's name or part of it, as search_hotel shows them"
         raise nothing_such(f"there is no hotel {quoted(text)}", hint)
@@ -165,7 +157,7 @@ def _get_room_details(desk: Desk, given: Arguments) -> Answer:
     name = given["package_id"]
     row = require_offer(desk.catalogue, "stays", name)
     nights = [
-        {"night": day(night), "price": money(price), "rooms_left": left}
+        {"night": day(night), "price_per_room": money(price), "rooms_left": left}
         for night, price, left in desk.catalogue.nights(row["config"])
         if row["check_in"] <= night < row["check_out"]
     ]
@@ -189,16 +181,15 @@ TOOLS = (
     Tool(
         "search_hotel",
         "Searches hotels at a national park for a group on fixed dates. Each hotel comes with its packages: as many "
-        "rooms of one type as the group needs, for all nights, with price, policies and package_id. Ten hotels a page, "
-        "the nearest to the park first. What is in the rooms and in the hotel, details show.",
+        "rooms of one type as the group needs, for all nights, with policies and package_id. price_per_night is for "
+        "one room, on average; total_price for all rooms and nights. Up to ten hotels a page, the nearest to the park "
+        "first. What is in the rooms and in the hotel, get_room_details and get_hotel_details show.",
         (
             Parameter("location", Kind.PARK, "Exact name of the park, such as Zion.", required=True),
             Parameter("start_date", Kind.DATE, "Day of arrival, YYYY-MM-DD.", required=True),
             Parameter("end_date", Kind.DATE, "Day of departure, YYYY-MM-DD.", required=True),
             Parameter("num_guests", Kind.COUNT, "Number of guests.", required=True, minimum=1, maximum=12),
-            Parameter(
-                "min_price_nightly", Kind.NUMBER, "Least price of one room a night on average, in dollars.", minimum=0
-            ),
+            Parameter("min_price_nightly", Kind.NUMBER, "Least price_per_night, in dollars.", minimum=0),
             Parameter(
                 "max_price_nightly",
                 Kind.NUMBER,
@@ -225,7 +216,7 @@ TOOLS = (
     Tool(
         "get_room_details",
         "Gives room type, beds, amenities, policies and the price of each night of a package from search_hotel.",
-        (Parameter("package_id", Kind.TEXT, "The package_id, exactly as shown.", required=True),),
+        (Parameter("package_id", Kind.ID, "The package_id, exactly as shown.", required=True),),
         _get_room_details,
     ),
 )

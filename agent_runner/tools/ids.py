@@ -19,15 +19,14 @@ class NoOffer(ValueError):
 def offer_of(catalogue: Catalogue, table: str, name: str) -> Row:
     """The columns of the offer that an id names; raises NoOffer.
 
-    The spelling is exact: of all texts only the one that searches show is the id. Of a stay the row holds `rooms`, which
-    the id says; how many travel is in no id, so that total prices of trips and permits are not in the row.
+    The spelling is exact: of all texts only the one that searches show is the id. A stay has
+    the `rooms` that its id says; how many travel is in no id, so trips and permits have no total price here.
     """
-    template = catalogue.template_of(table)
-    parts = template.parse(name)
+    parts = catalogue.forms[table].parse(name)
     if parts is None:
         raise NoOffer("the id does not have the form that searches show")
     row = _FINDERS[table](catalogue, parts)
-    if template.format([_text(row[column]) for column in template.columns]) != name:
+    if id_of(catalogue, table, row) != name:
         raise NoOffer("the id is not spelt as searches show it")
     return row
 
@@ -40,8 +39,10 @@ def require_offer(catalogue: Catalogue, table: str, name: str) -> Row:
         raise nothing_such(f"there is no offer {quoted(name)}: {fault}", _HINTS[table]) from None
 
 
-def _text(value: int | str | None) -> str | None:
-    return None if value is None else str(value)
+def id_of(catalogue: Catalogue, table: str, row: Row) -> str:
+    """The id of an offer."""
+    form = catalogue.forms[table]
+    return form.format([None if row[column] is None else str(row[column]) for column in form.columns])
 
 
 def _number(text: str | None) -> int:

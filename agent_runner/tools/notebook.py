@@ -43,9 +43,8 @@ class Notebook:
         if len(text) > MOST_TEXT:
             raise nothing_such(f"a note has at most {MOST_TEXT} characters, and this one has {len(text)}")
         if index is not None and index not in self._notes:
-            raise nothing_such(
-                f"there is no note {index} to replace", f"leave index out for a new one; {self._known()}"
-            )
+            hint = f"leave index out for a new one; {self._known()}"
+            raise nothing_such(f"there is no note {index} to replace", hint)
         if index is None and len(self._notes) >= MOST_NOTES:
             raise nothing_such(f"the notebook is full: it holds {MOST_NOTES} notes", "delete one first")
         if index is None:

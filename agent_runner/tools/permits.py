@@ -9,7 +9,7 @@ from ...schemas.errors import did_you_mean
 from .catalogue import Catalogue
 from .fault import nothing_such, quoted
 from .fields import Field, Row, columns, day, money, plain, shown
-from .ids import permit_row
+from .ids import id_of, permit_row
 from .paging import page_of
 from .tool import Answer, Arguments, Desk, Kind, Parameter, Tool
 
@@ -74,11 +74,7 @@ def _search_permit_availability(desk: Desk, given: Arguments) -> Answer:
         if first <= found[0] and found[1] <= last and found[3] >= people and length in (None, found[2])
     ]
     listed, paging = page_of(rows, given["page"], PAGE)
-    form = world.template_of("permits")
-    results = [
-        {"package_id": form.format([_text(row[column]) for column in form.columns]), **shown(DATES, row)}
-        for row in listed
-    ]
+    results = [{"package_id": id_of(world, "permits", row), **shown(DATES, row)} for row in listed]
     content: dict[str, Any] = {
         **shown((*PLACE, *TEMPLATE), template), "num_people": people, "results": results, **paging
     }  # fmt: skip
@@ -87,10 +83,6 @@ def _search_permit_availability(desk: Desk, given: Arguments) -> Answer:
         known = f" It is for {', '.join(map(str, lengths))} days." if lengths and length not in (None, *lengths) else ""
         content["message"] = f"No places are left that fit.{known}"
     return Answer(content, {"permits": tuple(item["package_id"] for item in results)})
-
-
-def _text(value: int | str | None) -> str | None:
-    return None if value is None else str(value)
 
 
 TOOLS = (
@@ -105,7 +97,7 @@ TOOLS = (
         "Lists dates on which a permit has places left for a group, with price and package_id. Twenty a page, by date.",
         (
             Parameter("park", Kind.PARK, "Exact name of the park, such as Zion.", required=True),
-            Parameter("template_name", Kind.TEXT, "Exact name of the permit, from list_permits.", required=True),
+            Parameter("template_name", Kind.ID, "Exact name of the permit, from list_permits.", required=True),
             Parameter(
                 "date_range",
                 Kind.DATES,

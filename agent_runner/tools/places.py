@@ -6,15 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import asin, cos, radians, sin, sqrt
 
-from rapidfuzz import fuzz, process, utils
-
 from ...datasets.parks import places as facts
 from .catalogue import Catalogue
 from .fault import nothing_such, quoted
-from .fields import degrees
+from .fields import Field, columns, degrees, plain, shown
+from .resemblance import LEAST_CONFIDENCE, confidence, plain_name
 from .tool import Answer, Arguments, Desk, Kind, Parameter, Tool
 
-MOST_MATCHES, LEAST_CONFIDENCE = 10, 60
+MOST_MATCHES = 10
 _EARTH_KM, _WINDING, _KM_AN_HOUR, _START_MINUTES = 6371, 1.3, 100, 10  # as in datasets/parks/facts/README.md
 _SUFFIX = " national park"
 
@@ -28,12 +27,6 @@ class Place:
     spellings: tuple[str, ...]
     park: str = ""
     airport: str = ""
-
-
-def confidence(query: str, spellings: tuple[str, ...]) -> int:
-    """How well a query fits the best of some spellings, 0 to 100."""
-    best = process.extractOne(query, spellings, scorer=fuzz.WRatio, processor=utils.default_process)
-    return round(best[1]) if best else 0
 
 
 def _places(catalogue: Catalogue) -> Iterator[Place]:
@@ -53,15 +46,11 @@ def matches(catalogue: Catalogue, query: str) -> list[tuple[int, Place]]:
     return sorted(found, key=lambda item: (-item[0], item[1].name, item[1].kind))[:MOST_MATCHES]
 
 
-def _plain_name(text: str) -> str:
-    return " ".join(text.casefold().split())
-
-
 def park_named(catalogue: Catalogue, text: str) -> str:
     """The park of a name in any case, with or without "National Park"; raises WrongCall with what may be meant."""
-    wanted = _plain_name(text).removesuffix(_SUFFIX)
+    wanted = plain_name(text).removesuffix(_SUFFIX)
     for name in catalogue.parks:
-        if _plain_name(name) == wanted:
+        if plain_name(name) == wanted:
             return name
     near = [place.park for _, place in matches(catalogue, text) if place.park]
     near = list(dict.fromkeys(near))[:3]
@@ -98,7 +87,10 @@ def _search_location_name(desk: Desk, given: Arguments) -> Answer:
     for score, place in matches(desk.catalogue, given["query"]):
         more = {"airport_code": place.airport} if place.airport else {"park": place.park}
         results.append({"name": place.name, "location_type": place.kind, **more, "confidence_score": score})
-    return Answer({"query": given["query"], "results": results, "total": len(results)})
+    content: dict[str, object] = {"query": given["query"], "results": results, "total": len(results)}
+    if not results:
+        content["message"] = "No park, town or airport has a similar name."
+    return Answer(content, asked={"query": plain_name(given["query"])})
 
 
 def _search_airports(desk: Desk, given: Arguments) -> Answer:
@@ -106,27 +98,35 @@ def _search_airports(desk: Desk, given: Arguments) -> Answer:
     results: list[dict[str, object]] = []
     for code in world.served_by.get(park, ()):
         row, minutes = world.airports[code], world.drive_minutes.get((code, park))
-        drive = (
-            {"drive_hours": None, "drive_time": None}
-            if minutes is None
-            else {"drive_hours": round(minutes / 60, 2), "drive_time": time_by_car(minutes), "drive_minutes": minutes}
+        results.append(
+            {
+                "code": code,
+                "name": row["airport_name"],
+                "city": row["city"],
+                "airport_type": row["airport_type"],
+                "drive_hours": None if minutes is None else round(minutes / 60, 2),
+                "drive_time": None if minutes is None else time_by_car(minutes),
+                "drive_minutes": minutes,
+            }
         )
-        facts_ = {"code": code, "name": row["airport_name"], "city": row["city"], "airport_type": row["airport_type"]}
-        results.append({**facts_, **drive})
-    return Answer({"park": park, "results": results, "total": len(results)})
+    content: dict[str, object] = {"park": park, "results": results, "total": len(results)}
+    if not results:
+        content["message"] = "No airport serves this park."
+    return Answer(content)
+
+
+AIRPORT = (
+    Field.of("name", "airport_name"),
+    *plain("city", "airport_type"),
+    Field.of("latitude", "airport_latitude", degrees),
+    Field.of("longitude", "airport_longitude", degrees),
+)
+SHOWN_OF_AIRPORT = columns(AIRPORT)
 
 
 def _airport_location(desk: Desk, given: Arguments) -> Answer:
-    row = desk.catalogue.airports[given["airport_code"]]
-    return Answer(
-        {
-            "code": row["airport"],
-            "name": row["airport_name"],
-            "city": row["city"],
-            "latitude": degrees(row["airport_latitude"]),
-            "longitude": degrees(row["airport_longitude"]),
-        }
-    )
+    code = given["airport_code"]
+    return Answer({"code": code, **shown(AIRPORT, desk.catalogue.airports[code])})
 
 
 def _park_coordinates(desk: Desk, given: Arguments) -> Answer:
@@ -154,7 +154,7 @@ TOOLS = (
     ),
     Tool(
         "get_airport_location",
-        "Gives name, city and coordinates of an airport.",
+        "Gives name, city, type and coordinates of an airport.",
         (Parameter("airport_code", Kind.AIRPORT, "Three-letter code, such as DEN.", required=True),),
         _airport_location,
         ("get_airport_coordinates",),

@@ -14,11 +14,13 @@ from .notebook import Notebook
 class Kind(Enum):
     """What an argument is: the name of it in a JSON Schema, and what values are checked against in `arguments`."""
 
-    TEXT = auto()
+    TEXT = auto()  # a name or an expression: of bounded length, space around it does not count
+    FREE = auto()  # any text
+    ID = auto()  # a text that must be spelt exactly
     PARK = auto()
     AIRPORT = auto()
     DATE = auto()
-    DATES = auto()
+    DATES = auto()  # the first and the last day of a range
     COUNT = auto()
     NUMBER = auto()
     FLAG = auto()
@@ -52,10 +54,8 @@ class Parameter:
         found: dict[str, Any] = {**self.kind.schema, "description": self.description}
         if self.values:
             found["enum"] = list(self.values)
-        for key, value in (("default", self.default), ("minimum", self.minimum), ("maximum", self.maximum)):
-            if value is not None:
-                found[key] = value
-        return found
+        bounds = {"default": self.default, "minimum": self.minimum, "maximum": self.maximum}
+        return found | {key: value for key, value in bounds.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,20 +32,20 @@ class Toolbox:
         return [tool.schema() for tool in ALL]
 
     def call(self, name: str, arguments: Any) -> Result:
-        """What a call comes to, also a wrong one; never raises. `name`: canonical or an alias; `arguments`: an object
-        of values, or one as JSON text.
+        """What a call comes to, also a wrong one; never raises.
+
+        `name`: canonical or an alias; `arguments`: an object of values, or one as JSON text.
         """
-        called = name if isinstance(name, str) else quoted(name)
-        tool = TOOLS.get(ALIASES.get(called, called))
+        tool = TOOLS.get(ALIASES.get(name, name))
         try:
             if tool is None:
-                hint = did_you_mean(called[:MAX_NAME], [*TOOLS, *ALIASES], "tools")
-                raise WrongCall(Fault.NAME, f"there is no tool {quoted(called)}", hint)
+                hint = did_you_mean(name[:MAX_NAME], [*TOOLS, *ALIASES], "tools")
+                raise WrongCall(Fault.NAME, f"there is no tool {quoted(name)}", hint)
             arguments = mapping_of(arguments)
             values = checked(tool, arguments, self._desk.catalogue)
             answer = tool.run(self._desk, values)
         except WrongCall as wrong:
-            known = called[:MAX_NAME] if tool is None else tool.name
+            known = name[:MAX_NAME] if tool is None else tool.name
             confirmed = tuple(wrong.more.get("confirmed", ()))
             return Result(known, as_given(arguments), wrong.content(), wrong.fault, confirmed=confirmed)
         asked = {key: value for key, value in {**values, **answer.asked}.items() if value is not None}

@@ -56,7 +56,7 @@ TOOLS = (
                 required=True,
                 values=notebook.ACTIONS,
             ),
-            Parameter("input_data", Kind.TEXT, "The text to write."),
+            Parameter("input_data", Kind.FREE, "The text to write."),
             Parameter("index", Kind.COUNT, "The number of a note.", minimum=1),
         ),
         _notebook,

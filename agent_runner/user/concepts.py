@@ -18,13 +18,13 @@ date: saturday sunday august july september timing period midweek
 arrive: arrive arrives arriving arrival check-in
 leave: leave leaves leaving departure check-out
 night: night nights long length duration
-park: park parks destination destinations
+park: park parks destination destinations location locations where
 fly: flight flights fly flies flying plane planes airline airlines ticket tickets airfare
 fare: fare fares booking-class economy basic business
 origin: origin departing depart departs home start starts starting
 airport: airport airports land landing
 drive: drive drives driving car rental drive-time
-distance: kilometre kilometres kilometer kilometers km mile miles distance far close nearby near proximity
+distance: kilometre kilometres kilometer kilometers km mile miles distance far close nearby proximity
 score: score scores scored rating ratings rated review reviews reviewed
 star: star stars category
 pet: pet pets dog dogs cat cats animal animals pet-friendly
@@ -51,17 +51,37 @@ permit: permit permits trail trails tour tours hike hikes backpacking guided
 party: people person persons travellers travelers guests adults children kids family group
 desk: desk workspace
 """
-_BROAD = frozenset({"#stay", "#room", "#fly", "#date", "#park", "#sleep", "#party"})
+_BROAD = frozenset({"#stay", "#room", "#fly", "#park", "#sleep", "#party"})
+# Words that say something about a trip wherever they stand: what a message must not be about before it is told, and of
+# these the ones that it can be about only if some line is.
+AMENITIES = frozenset(
+    {
+        *("#pet", "#wifi", "#pool", "#meal", "#kitchen", "#prepay", "#parking", "#bed", "#cool", "#laundry", "#access"),
+        *("#gym", "#spa", "#bath", "#restaurant", "#eco", "#desk"),
+    }
+)
+TELLING = AMENITIES | {
+    "#money",
+    "#score",
+    "#star",
+    "#cancel",
+    "#outside",
+    "#direct",
+    "#bag",
+    "#drive",
+    "#airport",
+    "#permit",
+}
 _UNSAID = """
-a about above after again all also always am an and any anything are around as at be because been before being
-below beyond both but by came can cannot can't comes could did do does don't each either else ever every everything
-few for from further get gets give given go goes going had has have having he her here him his how i i'd i'll i'm
-i've if in into is it it's its just keep kind know least less let like likes look made make makes many may me might
-more most much must my need needs neither no nor not nothing now of off on once one only or other others our ours
-out over own please put really same see shall she should since so some something still such sure take than thank
-thanks that that's the their them then there these they thing things this those through to too two under until up
-upon us very want wants was we we'd we'll we're well were what which while who will wish with within without
-won't would yes yet you you'll you're your
+a about above after again all also always am along an and any anything are around as at be because best better been
+before being below beyond both but by came can come cannot can't comes could did do does don't each either else ever
+every everything few fine for from further get gets give given go goes going had has have having he her here him his
+how i i'd i'll i'm i've if in into is it it's its just keep kind know least less let like likes look made make makes
+many may me might more most much must my near need needs neither no nor not nothing now of off on once one only or
+other others our ours out over own please put really same see shall she should since so some something still such
+sure take than thank thanks that that's the their them then there these they thing things this those through to too
+two under until up upon us very want wants was we we'd we'll we're well were what which while who will wish with
+within without won't would yes yet you you'll you're your
 """
 _MINOR = frozenset(_UNSAID.split())
 _WORD = re.compile(r"[$]|[^\W_]+(?:['’-][^\W_]+)*")
@@ -75,11 +95,13 @@ def stem(word: str) -> str:
     return word
 
 
-_GROUP_OF = {
-    stem(word): f"#{group}"
-    for group, _, words in (line.partition(": ") for line in _GROUPS.strip().splitlines())
-    for word in words.split()
-}
+_LISTED = [
+    (word, f"#{group}")
+    for group, _, members in (line.partition(": ") for line in _GROUPS.strip().splitlines())
+    for word in members.split()
+]
+# As they are written first: parking is something else than a park.
+_GROUP_OF = {**{stem(word): group for word, group in reversed(_LISTED)}, **dict(_LISTED)}
 
 
 def words(text: str) -> list[str]:
@@ -89,8 +111,9 @@ def words(text: str) -> list[str]:
 
 def concepts(text: str) -> frozenset[str]:
     """What a text is about: groups as `#money`, and the stems of all other words that carry meaning."""
-    found = (_GROUP_OF.get(stem(word), stem(word)) for word in words(text) if word not in _MINOR)
-    return frozenset(found)
+    return frozenset(
+        _GROUP_OF.get(word) or _GROUP_OF.get(stem(word), stem(word)) for word in words(text) if word not in _MINOR
+    )
 
 
 def specific(found: frozenset[str]) -> frozenset[str]:

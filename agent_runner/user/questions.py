@@ -84,7 +84,8 @@ def _answers(question: str, script: Script, revealed: Sequence[str]) -> tuple[se
     about = concepts(question) | {group for pattern, group in _SUBJECTS if pattern.search(question)}
     # A question about the score of a hotel is not one about hotels.
     wanted = specific(about) or broad(about)
-    lines = {name: concepts(script.lines[name]) for name in revealed}
+    # A name often says what its line takes for granted: "location" that of "We go to Zion".
+    lines = {name: concepts(f"{name.replace('_', ' ')} {script.lines[name]}") for name in revealed}
     found = {name for name, line in lines.items() if wanted & line}
     if not found and not wanted:
         found = {name for name, line in lines.items() if len(about & line) >= 2}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from .style import Style
 
-
 POLITE = Style(
     about="very polite, warm and personal; thanks often",
     greet=("Good day, and thank you so much for taking care of us.", "Hello, how kind of you to help me with this."),
