@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..agent_runner.analysis import Rate
 from ..agent_runner.measures.breakdowns import MOST_TURNS
-from ..agent_runner.measures.collected import collected
 from ..agent_runner.measures.effort import HIGH
 from ..agent_runner.measures.intervals import Mean
 from ..agent_runner.measures.regret import FATES
-from ..agent_runner.measures.tables import tables
 from ..report.charts import bars_chart
 from ..report.page import Figure, Grid, Section, page
 from ..report.rates import intervals_chart, matrix_chart, shares_chart
 from ..report.runs import boxes_chart, lines_chart, scatter_chart
-from ..schemas.files import write_atomically
 from .run_cases import case_sections, study_sections
 from .run_cells import LISTED, grid, mean_text, rate_text, share_text
 from .words import count, short
@@ -25,7 +21,6 @@ from .words import count, short
 if TYPE_CHECKING:
     from ..agent_runner.measures.collected import Collected
     from ..agent_runner.measures.table import Table
-    from ..agent_runner.runs import Run
 
 _DRAWN = 10  # agents in a figure
 _BARS = 24  # constraints or tools in a figure
@@ -34,14 +29,9 @@ _PART_COLOURS = ("#4c78a8", "#f58518")
 _FATE_COLOURS = ("#00682e", "#4c78a8", "#f58518", "#b279a2", "#eeca3b", "#e45756", "#b8bec5")
 
 
-def write_run_page(path: Path, title: str, runs: Sequence[Run]) -> None:
-    """Writes the page about runs."""
-    write_atomically(path, run_page(title, collected(runs)).encode())
-
-
-def run_page(title: str, found: Collected) -> str:
-    """The page about conversations; equal ones give equal bytes."""
-    every = {table.name: table for table in tables(found)}
+def run_page(title: str, found: Collected, measured: Sequence[Table]) -> str:
+    """The page about conversations and their tables; equal ones give equal bytes."""
+    every = {table.name: table for table in measured}
     drawn = found.agents[:_DRAWN]
     sections = [
         *_headline(every, found, drawn),
@@ -179,7 +169,8 @@ def _breakdowns(every: Mapping[str, Table], drawn: Sequence[str]) -> Iterator[Se
         "What tasks are like", "FR and OR-5 with 95 % intervals, clustered by task; tables have OR-10 and OR-20."
     )
     for name, what, joined in (
-        ("by_level", "level", True), ("by_objective", "objective", False), ("by_constraints", "constraints", True), ("by_speed", "t*", True),
+        ("by_level", "level", True), ("by_objective", "objective", False),
+        ("by_constraints", "constraints", True), ("by_speed", "t*", True),
         ("by_user", "user", False),
     ):  # fmt: skip
         table = every[name]
@@ -278,8 +269,8 @@ def _turns(every: Mapping[str, Table], drawn: Sequence[str]) -> Iterator[Section
             figures.append(Figure(chart, f"Mean {what} after each turn, relative to the optimum, by agent"))
     text = (
         "How the recommendation stands after each turn, by all constraints, also those not told yet. A conversation "
-        "that has ended stays as it ended. Exploration regret is over conversations in which a feasible plan was shown, "
-        "the gap over those whose plan is feasible."
+        "that has ended stays as it ended. Exploration regret is over conversations in which a feasible plan was "
+        "shown, the gap over those whose plan is feasible."
     )
     yield _section(table, "", text, figures, level=2)
 

@@ -31,8 +31,8 @@ def lines_chart(
 ) -> dict[str, Any]:  # fmt: skip
     """A line for each agent over places in the order given: (agent, place, value, low, high, what the tooltip says).
 
-    `share`: the values are shares of a whole, and the axis shows all of it. `joined`: places have an order, so that lines
-    mean something. `ends`: with intervals, side by side.
+    `share`: the values are shares of a whole, and the axis shows all of it. `joined`: places have an order, so that
+    lines mean something. `ends`: with intervals, side by side.
     """
     import altair as alt
 
