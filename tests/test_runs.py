@@ -17,14 +17,12 @@ from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from cobench import workers
 from cobench.agent_runner import batch
 from cobench.agent_runner.baselines import BASELINES
 from cobench.agent_runner.batch import Job, Outcome, Talking
-from cobench.agent_runner.measures.effort import effort, search_yield
 from cobench.agent_runner.runs import Key, file_name, keys_of, open_run, read_run
 from cobench.agent_runner.tables import TABLES
 from cobench.cli import run
@@ -153,7 +151,7 @@ def test_tables_say_what_the_records_say(undisturbed: Path) -> None:
     for row, item in zip(samples, episodes, strict=True):
         assert (row["task"], row["agent"], row["epoch"]) == (item.task, item.agent, item.epoch)
         assert (row["kind"], row["ended"], row["turns"]) == (item.verdict.kind, item.ended, len(item.turns))
-        assert (row["effort"], row["yield"]) == (effort(item.calls), search_yield(item.calls))
+        assert (row["effort"], row["yield"]) == (item.effort, item.found)
         assert row["style"] == item.persona.style
         assert row["level"] == item.traits.level
         assert row["value"] == (None if item.verdict.value is None else str(item.verdict.value))
@@ -306,7 +304,7 @@ def _other_data(folder: Path) -> None:
     data = folder / "tasks" / "parks"
     shutil.copytree(Path(__file__).resolve().parent.parent / "datasets" / "parks" / "mini", data)
     table = pq.read_table(data / "hotels.parquet")
-    scores = pc.subtract(table["review_score"], pa.scalar(1, table["review_score"].type))
+    scores = pa.array([score - 1 for score in table["review_score"].to_pylist()], table["review_score"].type)
     pq.write_table(
         table.set_column(table.schema.names.index("review_score"), "review_score", scores), data / "hotels.parquet"
     )
