@@ -6,11 +6,13 @@ as the gap of a plan that is not feasible, has no score.
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from typing import Any
 
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
+from inspect_ai.util import Store
 
 from ...schemas.canonical import narrow
 from ...schemas.episode import Episode
@@ -49,6 +51,12 @@ def standing(episode: Episode) -> dict[str, Any]:
     return found
 
 
+def episode_in(store: Store) -> Episode | None:
+    """The record of a conversation that has an outcome."""
+    found = store.get(EPISODE)
+    return None if found is None else Episode.model_validate_json(json.dumps(found))
+
+
 def _amount(value: Any) -> int | None:
     return None if value is None else narrow(value)
 
@@ -68,7 +76,7 @@ def outcome() -> Scorer:
     return _part("outcome")
 
 
-@scorer(metrics={"*": _METRICS})
+@scorer(metrics={"relative": _METRICS, "rank": _METRICS})
 def gap() -> Scorer:
     """The gap to the optimum over the optimum, and the rank among the feasible plans; of feasible plans only."""
     return _part("gap")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Literal
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.solver import TaskState
 
 from ...schemas.task import load_task
 from ...schemas.version import VERSION
@@ -29,21 +30,33 @@ def compass(
     than a server that keeps output to a schema.
     """
     opened = open_suite(suite)
+    settings = {
+        "seed": seed, "turns": turns, "calls": calls, "tokens": tokens, "steps": steps, "mode": mode, "user": user,
+        "voice": voice,
+    }  # fmt: skip
+    names = opened.facts.sample if sample else opened.facts.tasks
+    return conversations(opened, samples(opened, [(name, None) for name in names]), settings, epochs=epochs)
+
+
+def conversations(
+    suite: Suite, wanted: MemoryDataset, settings: Mapping[str, Any], *, epochs: int = 1,
+    cleanup: Callable[[TaskState], Awaitable[None]] | None = None,
+) -> Task:  # fmt: skip
+    """The conversations of some samples, by `settings` of the solver; `cleanup` is called as each of them ends."""
     return Task(
-        dataset=dataset(opened, [(name, None) for name in (opened.facts.sample if sample else opened.facts.tasks)]),
-        solver=conversation(
-            suite=str(opened.folder), seed=seed, turns=turns, calls=calls, tokens=tokens, steps=steps, mode=mode,
-            user=user, voice=voice,
-        ),
+        dataset=wanted,
+        solver=conversation(suite=str(suite.folder), **settings),
         scorer=[outcome(), gap(), exploration(), reasoning()],
         epochs=epochs,
-        fail_on_error=False,  # a sample that fails has no outcome; the others do
+        cleanup=cleanup,
+        fail_on_error=False,  # a conversation that breaks off has no outcome; the others have
+        name="compass",
         version=VERSION,
-        metadata={"suite": opened.facts.name, "suite_version": opened.facts.version},
-    )  # fmt: skip
+        metadata={"suite": suite.facts.name, "suite_version": suite.facts.version},
+    )
 
 
-def dataset(suite: Suite, wanted: Sequence[tuple[str, int | None]], agent: str | None = None) -> MemoryDataset:
+def samples(suite: Suite, wanted: Sequence[tuple[str, int | None]], agent: str | None = None) -> MemoryDataset:
     """A sample for each task, or for each task and epoch where epochs are given. `agent`: its name in the record."""
     return MemoryDataset([_sample(suite, name, epoch, agent) for name, epoch in wanted], name=suite.facts.name)
 
