@@ -1,34 +1,19 @@
-"""How much an agent searched, what that yielded, and which of its calls were wrong."""
+"""How much an agent searched, in classes, and which of its calls were wrong.
+
+`Episode.effort` is E, `Episode.found` is Y.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...schemas.episode import CallRecord, Episode, Fault
+from ...schemas.episode import Episode, Fault
 from ..analysis import Rate, rate
 
 HIGH = 30  # more distinct calls than that are high effort
 BINS = ((0, 5), (6, 10), (11, 20), (21, HIGH), (HIGH + 1, 60), (61, 120), (121, None))
-
-
-def effort(calls: Iterable[CallRecord]) -> int:
-    """E: how many different calls were answered without a fault; calls that ask the same count once."""
-    return len({(call.tool, call.arguments) for call in calls if call.fault is None})
-
-
-def search_yield(calls: Iterable[CallRecord]) -> int:
-    """Y: how many different bookable offers the results showed."""
-    return len(
-        {
-            (choice, offer)
-            for call in calls
-            if call.fault is None
-            for choice, offers in call.offers.items()
-            for offer in offers
-        }
-    )
 
 
 def effort_bin(value: int) -> str:
@@ -44,16 +29,11 @@ def bin_names() -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ToolErrors:
-    """How many of so many calls had a fault, by kind; intervals clustered by task."""
+    """How many of so many calls had a fault, by kind; the interval is clustered by task."""
 
     calls: int
     kinds: dict[Fault, int]
     total: Rate
-
-    @property
-    def wrong(self) -> int:
-        """All that had a fault."""
-        return self.total.hits
 
 
 def tool_errors(episodes: Sequence[Episode]) -> ToolErrors:

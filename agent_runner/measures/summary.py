@@ -9,7 +9,7 @@ from typing import Any
 
 from ...schemas.episode import Answered, Episode
 from ..analysis import Rate, rate
-from .effort import ToolErrors, effort, search_yield, tool_errors
+from .effort import ToolErrors, tool_errors
 from .intervals import Mean, mean
 from .rates import all_rates, median_gap, relative_gap
 from .regret import split
@@ -90,8 +90,8 @@ def _summary(agent: str, episodes: Sequence[Episode]) -> Summary:
         median_gap=median_gap(episodes),
         exploration=mean((task, found.exploration) for task, found in parts),
         reasoning=mean((task, found.reasoning) for task, found in parts),
-        effort=mean((episode.task, effort(episode.calls)) for episode in episodes),
-        found=mean((episode.task, search_yield(episode.calls)) for episode in episodes),
+        effort=mean((episode.task, episode.effort) for episode in episodes),
+        found=mean((episode.task, episode.found) for episode in episodes),
         errors=tool_errors(episodes),
         format_errors=rate((task, turn.answered is Answered.FORMAT_ERROR) for task, turn in turns),
         user_faults=sum(bool(turn.user_faults) for _, turn in turns),
