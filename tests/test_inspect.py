@@ -94,7 +94,13 @@ def best(cases: Cases, task: str) -> dict[str, str]:
 def test_a_built_in_agent_does_under_inspect_what_it_does_elsewhere(folder: Path, cases: Cases, tmp_path: Path) -> None:
     agent, name = "strategic", "cobench/strategic"
     facts = RunFile(
-        version="1", suite="small", suite_digest="", tasks=NAMES[:2], agents=(name,), settings={"model": name}, seed=SEED
+        version="1",
+        suite="small",
+        suite_digest="",
+        tasks=NAMES[:2],
+        agents=(name,),
+        settings={"model": name},
+        seed=SEED,
     )
     with open_run(tmp_path / "run", facts) as run:
         run_model(open_suite(str(folder)), run, lambda *_: None)
@@ -305,7 +311,9 @@ def test_the_briefing_says_how_many_may_be_recommended_and_what_to_call_before(c
 
 def test_a_run_of_a_model_that_cannot_be_had_is_refused(folder: Path, tmp_path: Path) -> None:
     for number, name in enumerate(("cobench/nobody", "nowhere/model")):
-        facts = RunFile(version="1", suite="small", suite_digest="", tasks=NAMES, agents=(name,), settings={"model": name})
+        facts = RunFile(
+            version="1", suite="small", suite_digest="", tasks=NAMES, agents=(name,), settings={"model": name}
+        )
         with open_run(tmp_path / str(number), facts) as run, pytest.raises(InputError, match=r"nobody|cannot be had"):
             run_model(open_suite(str(folder)), run, lambda *_: None)
 
@@ -317,7 +325,9 @@ def test_inspect_finds_the_task_and_the_models_from_any_folder(folder: Path, tmp
     (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: cobench\nVersion: 0.1.0\n", encoding="utf-8")
     entry = "[inspect_ai]\ncobench = cobench.agent_runner.inspect.registry\n"
     (installed / "entry_points.txt").write_text(entry, encoding="utf-8")
-    (installed / "direct_url.json").write_text(f'{{"url": "{ROOT.as_uri()}", "dir_info": {{"editable": true}}}}', encoding="utf-8")
+    (installed / "direct_url.json").write_text(
+        f'{{"url": "{ROOT.as_uri()}", "dir_info": {{"editable": true}}}}', encoding="utf-8"
+    )
     assert entry.splitlines()[1] in (ROOT / "setup.cfg").read_text(encoding="utf-8")
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
