@@ -42,7 +42,12 @@ A recommendation is exactly one trip: one id for each part."""
 
 def briefing(case: Case, mode: Mode = "tools") -> str:
     """The whole text for a conversation; nothing in it depends on the task but which parts a trip has."""
-    return "\n\n".join([_ROLE, _CODE.format(functions=tools_text()) if mode == "code" else _TOOLS, form_of(case)])
+    return f"{role(mode)}\n\n{form_of(case)}"
+
+
+def role(mode: Mode = "tools") -> str:
+    """What the agent is there for, and how it finds offers."""
+    return f"{_ROLE}\n\n{_CODE.format(functions=tools_text()) if mode == 'code' else _TOOLS}"
 
 
 def form_of(case: Case) -> str:

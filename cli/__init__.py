@@ -24,7 +24,7 @@ click.rich_click.COMMAND_GROUPS = {
     "cobench": [
         {"name": "Certify and score", "commands": ["verify", "check", "score", "report", "solve", "prove"]},
         {"name": "Ask about all plans", "commands": ["rank", "best", "explain", "diff"]},
-        {"name": "Agents", "commands": ["run", "play"]},
+        {"name": "Agents", "commands": ["run", "play", "mcp"]},
         {"name": "Judge tasks", "commands": ["audit", "harden"]},
         {"name": "Thousands of tasks", "commands": ["certify", "merge"]},
         {"name": "Write tasks and data", "commands": ["init", "convert", "schema", "data", "completion"]},
@@ -39,6 +39,7 @@ _HOMES = {
     "audit": "auditing",
     "harden": "auditing", "certify": "suite", "merge": "suite", "init": "files", "schema": "files", "data": "data",
     "completion": "files", "convert": "converting", "run": "running", "play": "playing",
+    "mcp": "mcp",
 }  # fmt: skip
 
 

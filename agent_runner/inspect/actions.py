@@ -79,7 +79,10 @@ def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
 def _call_schema() -> dict[str, Any]:
     """One alternative a tool, with the tool's own parameters."""
     tools = [
-        _object({"tool": {"type": "string", "enum": [tool.name]}, "arguments": _bounded(tool.schema())}, ["tool", "arguments"])
+        _object(
+            {"tool": {"type": "string", "enum": [tool.name]}, "arguments": _bounded(tool.schema())},
+            ["tool", "arguments"],
+        )
         for tool in TOOLS.values()
     ]
     return {"anyOf": tools}

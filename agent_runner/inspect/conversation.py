@@ -47,7 +47,7 @@ def conversation(
     """
     if voice == "json" and mode == "code":
         raise InputError("coding mode needs a model that calls tools: mode=code goes with voice=native")
-    cases = Cases(suite, seed=seed, mode=mode, limits=EnvLimits(turns, calls, tokens))
+    cases = Cases(suite, seed, mode, EnvLimits(turns, calls, tokens))
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - Inspect's signature
         model = get_model()
