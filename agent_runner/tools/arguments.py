@@ -123,7 +123,7 @@ def _resolved(item: Parameter, value: Any, catalogue: Catalogue) -> Any:
 
 
 def _writable(text: str) -> str:
-    """A text as UTF-8 can hold it, so that what repeats it can be sent and stored: half a surrogate pair becomes `?`."""
+    """A text as UTF-8 can hold it, so that what repeats it can be sent: half a surrogate pair becomes `?`."""
     return text.encode("utf-8", "replace").decode()
 
 
