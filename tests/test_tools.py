@@ -297,6 +297,8 @@ def plain(result: Result) -> str:
     """The content as text; fails if it is no JSON, or larger than a result may be."""
     text = json.dumps(result.content, allow_nan=False, ensure_ascii=False)
     assert len(text) <= 30_000
+    assert text.encode()
+    assert json.dumps(result.arguments, ensure_ascii=False).encode()
     assert len(json.dumps(result.arguments, sort_keys=True, default=str)) <= 60_000
     return text
 
@@ -317,11 +319,15 @@ def test_no_call_raises(name: str, arguments: Any, completed: bool) -> None:
     assert plain(again) == plain(result)
 
 
-def test_numbers_without_end_are_answered_too() -> None:
+def test_endless_numbers_broken_texts_and_deep_lists_are_answered_too() -> None:
     for value in (10**5000, [10**5000], {"a": 10**5000}, {10**5000: 1}):
         for arguments in (value, {"page": value}, {**HOTEL, "num_guests": value}, {"ids": value, "reasoning": value}):
             for name in ("search_hotel", "recommend_hotel", "other"):
                 plain(TOOLBOX.call(name, arguments))
+    for broken in ("\ud800", {"\udfff": 1}, {"query": "\ud800"}, {"action": "write", "input_data": "a\ud800"}):
+        for name in ("search_location_name", "notebook", "recommend_hotel", "\ud800"):
+            plain(TOOLBOX.call(name, broken))
+    plain(TOOLBOX.call("recommend_hotel", {"ids": ["\ud800"], "reasoning": "\ud800"}))
     deep: Any = []
     for _ in range(100_000):
         deep = [deep]
