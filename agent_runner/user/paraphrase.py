@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
-from ...schemas.episode import MAX_TEXT, UserFault
+from ...schemas.episode import UserFault
 from .concepts import AMENITIES, SURE, TELLING, broad, concepts, kinds, specific
 from .decision import Decision, Script
 from .facts import Facts, bound, facts, lasting, sentences, tokens, without_year
@@ -31,6 +31,7 @@ from .tells import (
     UNKNOWN,
 )
 
+MOST_READ = 6000
 ENOUGH = Fraction(1, 3)  # of the concepts of a line
 _BEDS, _SEATS = frozenset({"#stay", "#room", "#sleep"}), frozenset({"#fly"})
 SIDES = ((_BEDS, _SEATS), (_SEATS, _BEDS))  # wifi in the hotel is something else than wifi on the flights
@@ -39,10 +40,11 @@ SIDES = ((_BEDS, _SEATS), (_SEATS, _BEDS))  # wifi in the hotel is something els
 def faults_in(text: str, script: Script, decision: Decision, revealed: Sequence[str]) -> tuple[UserFault, ...]:
     """The kinds of faults in a message that should say `decision`, each at most once; empty for a good one.
 
-    `revealed`: the constraints told so far, with or without those of this message. Reads MAX_TEXT characters.
+    `revealed`: the constraints told so far, with or without those of this message. A message is too long, and read no
+    further, after MOST_READ characters.
     """
-    found = set(_Message(text[:MAX_TEXT], script, decision, revealed).faults())
-    if len(text) > MAX_TEXT:
+    found = set(_Message(text[:MOST_READ], script, decision, revealed).faults())
+    if len(text) > MOST_READ:
         found.add(UserFault.OTHER)
     return tuple(fault for fault in UserFault if fault in found)
 
@@ -86,7 +88,8 @@ class _Message:
             yield UserFault.OTHER
 
     def _has(self, line: str) -> bool:
-        return line in self._text or said(line, self._text)
+        # What another line says in so many words does not count for this one.
+        return line in self._text or said(line, self._rest)
 
     def _softened(self) -> Iterator[UserFault]:
         """Musts that are made to sound like wishes."""
@@ -115,11 +118,22 @@ class _Message:
             leaked = Facts(leaked.numbers | hit.numbers, leaked.names | hit.names)
             about = concepts(line) - about_told
             close = any(len(about & part) * 2 >= max(4, len(about)) for part in parts)
-            if hit or about & about_here & TELLING or close:
+            if hit or about & about_here & TELLING or close or self._tells(line):
                 yield UserFault.OTHER
         hidden = frozenset[str]().union(*map(concepts, self._hidden))
         if new - leaked or (about_here & AMENITIES) - about_told - hidden or self._turned():
             yield UserFault.HALLUCINATION
+
+    def _tells(self, hidden: str) -> bool:
+        """Whether sentences say a hidden line, and nothing that has been told."""
+        known = [*self._known.values(), self._script.goal]
+        size = len(sentences(hidden)) + 1
+        return any(
+            _says(window, hidden)
+            and 2 * _share(concepts(window), hidden) >= 1
+            and not any(_says(window, line) for line in known)
+            for window in _windows(self._rest, size)
+        )
 
     def _turned(self) -> bool:
         """Whether a bound goes the other way than in its line: at least where at most was said."""
