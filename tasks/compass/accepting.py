@@ -18,7 +18,8 @@ from ...solver.lowering.narrow import feasible
 from ...solver.outcome import Limits, Status
 from ...solver.questions import naive
 from ...verification import verify
-from .drafting import LEAST, WORK, Candidate, RejectedError, costs
+from .drafting import LEAST, Candidate
+from .plans import WORK, Data, RejectedError
 from .slots import WISHES
 
 MOST = 200_000  # plans of a task
@@ -36,10 +37,10 @@ class Facts:
     values: int
 
 
-def judge(candidate: Candidate, file: TaskFile, data: Dataset) -> Facts:
+def judge(candidate: Candidate, file: TaskFile, data: Data) -> Facts:
     """The facts about the plans of a candidate with its file; raises RejectedError with the reason to turn it away."""
-    problem = pose(file, data.manifest)
-    lowered = feasible(problem, data)
+    problem = pose(file, data.dataset.manifest)
+    lowered = feasible(problem, data.dataset)
     model = lowered.model
     if not all(map(len, model.choices)):
         raise RejectedError("no plan")
@@ -66,32 +67,31 @@ def judge(candidate: Candidate, file: TaskFile, data: Dataset) -> Facts:
     return Facts(plans, found.tied, len(pairs))
 
 
-def _require_effects(candidate: Candidate, data: Dataset, plans: int) -> None:
+def _require_effects(candidate: Candidate, data: Data, plans: int) -> None:
     """Every constraint removes a plan when all others hold."""
     for part in candidate.parts:
-        others = [other for other in candidate.parts if other is not part]
-        found = scan.survey(costs(candidate.slot, candidate.guests, others, data), Limits(work=WORK))
+        found = scan.survey(candidate.plans(data, without=part.name).model, Limits(work=WORK))
         if found.count[0] <= plans:  # the least number that is certain
             exact = found.count[0] == found.count[1]
             raise RejectedError("a constraint removes nothing" if exact else "too much work")
 
 
-def _require_learning(problem: Problem, file: TaskFile, data: Dataset, best: tuple[int, int]) -> None:
+def _require_learning(problem: Problem, file: TaskFile, data: Data, best: tuple[int, int]) -> None:
     """What is told later changes the best plans; and at every moment on the way the objective is known."""
     later = {name for name in file.task.constraints if file.task.constraint(name).reveal == "later"}
     told = [constraint.name for constraint in problem.constraints if constraint.name not in later]
     for known in accumulate(([name] for name in file.task.constraints if name in later), initial=told):
         problem.restrict(known)
-    found = scan.survey(feasible(problem.restrict(told), data).model, Limits(work=WORK))
+    found = scan.survey(feasible(problem.restrict(told), data.dataset).model, Limits(work=WORK))
     if found.outcome.status is not Status.OPTIMAL:
         raise RejectedError("too much work")
     if (found.outcome.best, found.tied) == best:
         raise RejectedError("what is told later changes nothing")
 
 
-def certified(file: TaskFile, data: Dataset, opened: Opened) -> Certificate:
+def certified(file: TaskFile, dataset: Dataset, opened: Opened) -> Certificate:
     """The certificate of a task by all engines; raises RejectedError unless the checker proved every claim in it."""
-    result = verify(file, data, engines="all", opening=opened, survivors=False)
+    result = verify(file, dataset, engines="all", opening=opened, survivors=False)
     claims = result.certificate.claims
     found = (claims.status, claims.optimum, claims.count, claims.distribution)
     if result.exit_code or any(claim is None or claim.grade is not Grade.PROVED for claim in found):

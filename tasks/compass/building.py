@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from ...datasets.opening import Dataset, open_dataset
+from ...datasets.opening import open_dataset
 from ...schemas.errors import CobenchError
 from ...solver.checker.opened import Opened
 from ..converted import yaml_text
 from .accepting import Facts, certified, judge
 from .dice import Dice
-from .drafting import Candidate, RejectedError, draft
+from .drafting import draft
+from .plans import Data, RejectedError
 from .slots import Slot
-from .world import World, world_of
+from .world import world_of
 
 MOST_ATTEMPTS = 2_000
 
@@ -24,7 +24,7 @@ MOST_ATTEMPTS = 2_000
 class Built:
     """What became of a slot: its task and certificate as bytes, and how many candidates were turned away for what.
 
-    `kinds`: of its constraints. `fault`: why there is no task; empty when there is one.
+    `kinds` of its constraints, and how many of them are told later. `fault`: why there is no task; empty when there is one.
     """
 
     slot: Slot
@@ -32,6 +32,7 @@ class Built:
     certificate: bytes = b""
     facts: Facts | None = None
     kinds: tuple[str, ...] = ()
+    later: int = 0
     rejected: Mapping[str, int] = field(default_factory=dict[str, int])
     fault: str = ""
 
@@ -58,8 +59,8 @@ class Builder:
 
     def __init__(self, work: Work) -> None:
         self._work = work
-        self._data: Dataset = open_dataset(work.data)
-        self._world: World = world_of(self._data)
+        self._data = Data(open_dataset(work.data))
+        self._world = world_of(self._data.dataset)
         self._opened = Opened()
 
     def build(self, slot: Slot) -> Built:
@@ -76,20 +77,16 @@ class Builder:
         return Built(slot, rejected=rejected, fault=f"no task in {MOST_ATTEMPTS} attempts")
 
     def _attempt(self, slot: Slot, dice: Dice, rejected: Counter[str]) -> Built:
-        candidate: Candidate = draft(slot, dice, self._world, self._data)
+        candidate = draft(slot, dice, self._world, self._data)
         file = candidate.file(self._work.dataset)
         facts = judge(candidate, file, self._data)
-        certificate = certified(file, self._data, self._opened)
+        certificate = certified(file, self._data.dataset, self._opened)
         return Built(
             slot=slot,
             task=yaml_text(candidate.content(self._work.dataset)).encode(),
             certificate=certificate.to_bytes(),
             facts=facts,
             kinds=tuple(kind for part in candidate.parts for kind in part.kinds),
+            later=len(candidate.later),
             rejected=dict(rejected),
         )
-
-
-def folder_of(data: Path) -> str:
-    """A folder of data as every worker understands it."""
-    return str(data.absolute())

@@ -6,39 +6,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...datasets.opening import Dataset
-from ...schemas.problem import pose
 from ...schemas.task import TaskFile, parse_task
-from ...solver import scan
-from ...solver.lowering.narrow import feasible
-from ...solver.model import Model
-from ...solver.outcome import Limits
 from ..converted import yaml_text
 from .dice import Dice
 from .features import FEATURES, Feature
 from .fundamental import (
-    COSTS, Part, budget, constrained, dates, either, flights, hike, nights_of, permit, place, rooms,
+    Part, budget, constrained, dates, either, flights, hike, nights_of, permit, place, rooms,
 )  # fmt: skip
 from .objectives import Goal, goal, guard
+from .plans import Data, Plans, RejectedError, tables
 from .slots import WISHES, Slot
 from .stories import story
 from .world import World
 
-TABLES = {"hotel": "stays", "flight": "round_trips", "permit": "permits"}
-WORK = 100_000_000  # elementary steps of one question about a candidate
 LEAST = 20  # plans of a task
+LEFT = 40  # plans that the constraints but the budget should leave at least; thrice as many for other objectives
 TARGETS = (30, 45, 70, 110, 170, 260, 400, 600, 900, 1400, 2200)  # about how many plans a budget leaves
 WIDER = 8  # times as many where plans share values
-LEFT = 45  # plans that the constraints but the budget should leave at least
-MOST_PARKS = 5
 STEP = 10  # dollars: budgets are round
 PARKS = (1, 1, 1, 2, 2, 3)
 MORE_PARKS = (2, 3, 3, 4)  # where the objective is about hotels, of which a park has but few
+MOST_PARKS = 6
 ROMAN = ("", "I", "II", "III")
-
-
-class RejectedError(Exception):
-    """Why a candidate is not let in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +51,7 @@ class Candidate:
             "story": self.story,
             "dataset": dataset,
             "given": {"guests": self.guests},
-            "choose": dict(list(TABLES.items())[: self.slot.level]),
+            "choose": tables(self.slot.level),
             "constraints": {part.name: self._constraint(part) for part in self.parts},
             self.goal.sense: self.goal.text,
             "goal": self.goal.say,
@@ -76,63 +65,67 @@ class Candidate:
         """The task, as if read from its file."""
         return parse_task(yaml_text(self.content(dataset)), f"tasks/{self.slot.id}.yaml")
 
+    def plans(self, data: Data, without: str = "") -> Plans:
+        """Its plans, or those that satisfy all but one of its constraints."""
+        parts = [part for part in self.parts if part.name != without]
+        return Plans.of(data, self.slot.level, self.guests, {part.name: part.require for part in parts})
 
-def draft(slot: Slot, dice: Dice, world: World, data: Dataset) -> Candidate:
+
+def draft(slot: Slot, dice: Dice, world: World, data: Data) -> Candidate:
     """The candidate of an attempt; raises RejectedError where nothing fits together."""
-    guests = dice.pick((1, 2, 2, 3, 3, 4, 4, 5, 6), "guests")
-    sketch = _sketch(slot, dice, guests, world, data)
-    wanted = _features(slot, dice, sketch, data)
-    rest = [*sketch.rest, *(constrained(item, dice) for item in wanted)]
-    fitted = _budget(slot, dice, guests, [*sketch.known, *rest], data)
-    rest = dice.order([*rest, fitted], "order")
+    sketch = _sketch(slot, dice, world, data)
+    features, plans = _features(slot, dice, sketch)
+    fitted = _budget(slot, dice, plans)
+    rest = dice.order([*sketch.rest, *(constrained(item, dice) for item in features), fitted], "order")
     later = rest[max(0, len(rest) - slot.later) :]
     parts = (*sketch.known, *(part for part in rest if part not in later), *later)
     start = Candidate(
-        slot, guests, sketch.parks, parts, frozenset(part.name for part in later),
-        goal("price", slot.level, (), dice), story(guests, slot.level, dice),
+        slot, plans.guests, sketch.parks, parts, frozenset(part.name for part in later),
+        goal("price", slot.level, (), dice), story(plans.guests, slot.level, dice),
     )  # fmt: skip
-    wishes = _wishes(start, wanted, dice, data) if slot.objective == WISHES else ()
+    wishes: Sequence[Feature] = ()
+    if slot.objective == WISHES:
+        wishes = _wishes(slot, dice, start.plans(data), {item.topic for item in features})
     return replace(start, goal=goal(slot.objective, slot.level, wishes, dice))
 
 
 @dataclass(frozen=True, slots=True)
 class _Sketch:
-    """The fundamental constraints but the budget: those told at the start, the rest, and how many plans there are."""
+    """The fundamental constraints but the budget, those told at the start and the rest, and the plans that there are."""
 
-    guests: int
     parks: tuple[str, ...]
     known: tuple[Part, ...]
     rest: tuple[Part, ...]
-    plans: int
+    plans: Plans
 
 
-def _sketch(slot: Slot, dice: Dice, guests: int, world: World, data: Dataset) -> _Sketch:
+def _sketch(slot: Slot, dice: Dice, world: World, data: Data) -> _Sketch:
     """As few parks as leave enough plans, or as many as a list may have."""
+    guests = dice.pick((1, 2, 2, 3, 3, 4, 4, 5, 6), "guests")
     about_hotel = slot.objective in ("score", "reviews", "distance")
     number = dice.pick(MORE_PARKS if about_hotel else PARKS, "number of parks")
     most = min(MOST_PARKS, len(world.parks) - 1)
     order = dice.order(world.parks, "parks")
-    enough = _goal(slot) * 3**slot.features // 2**slot.features
+    rest = (rooms(guests, dice), *((hike(dice),) if slot.level == 3 and slot.form != "permit" else ()))
+    enough = _enough(slot) * 3**slot.features // 2**slot.features
     found: _Sketch | None = None
     for size in range(min(number, most), most + 1):
         parks = tuple(sorted(order[:size]))
         known = _known(slot, dice, parks, world)
         if known is None:
             break
-        rest = (rooms(guests, dice), *((hike(dice),) if slot.level == 3 and slot.form != "permit" else ()))
-        found = _Sketch(guests, parks, known, rest, _count(slot, guests, (*known, *rest), data))
-        if found.plans >= enough:
-            break
+        require = {part.name: part.require for part in (*known, *rest)}
+        found = _Sketch(parks, known, rest, Plans.of(data, slot.level, guests, require))
+        if found.plans.count() >= enough:
+            return found
     if found is None:
         raise RejectedError("no airport or permit in common")
-    if found.plans < _goal(slot):
-        raise RejectedError("too few plans to begin with")
     return found
 
 
-def _goal(slot: Slot) -> int:
+def _enough(slot: Slot) -> int:
     """How many plans the constraints but the budget should leave."""
-    return LEFT if slot.objective == "price" else LEFT * WIDER // 2
+    return LEFT if slot.objective == "price" or slot.form == "explicit" else 3 * LEFT
 
 
 def _known(slot: Slot, dice: Dice, parks: tuple[str, ...], world: World) -> tuple[Part, ...] | None:
@@ -152,86 +145,61 @@ def _known(slot: Slot, dice: Dice, parks: tuple[str, ...], world: World) -> tupl
     return tuple(part for part in (*parts, guard(slot.objective, dice)) if part is not None)
 
 
-def _features(slot: Slot, dice: Dice, sketch: _Sketch, data: Dataset) -> list[Feature]:
+def _features(slot: Slot, dice: Dice, sketch: _Sketch) -> tuple[list[Feature], Plans]:
     """What is constrained: the first of the slot's kind, no two about the same thing, and each so that some plans go
-    but not too many, so that all of them together leave enough.
+    but not too many, so that all of them together leave enough. And the plans that are left.
     """
-    options = dice.order([item for item in FEATURES if item.level <= slot.level], "features")
-    options.sort(key=lambda item: item.kind != slot.kind)
-    parts = [*sketch.known, *sketch.rest]
-    taken = {slot.objective, *(("bed",) if any("bed_type" in part.require for part in parts) else ())}
+    plans, enough = sketch.plans, _enough(slot)
+    number = plans.count()
+    if number < enough:
+        raise RejectedError("no plan" if number == 0 else "too few plans")
+    taken = {slot.objective, *(("bed",) if any("bed_type" in part.require for part in sketch.rest) else ())}
     found: list[Feature] = []
-    plans, enough = sketch.plans, _goal(slot)
-    for item in options:
+    for item in _ordered(slot, dice):
         left = slot.features - len(found)
-        if left == 0:
-            return found
-        if not found and item.kind != slot.kind:
+        if left == 0 or (not found and item.kind != slot.kind):
             break
         if item.topic in taken or sum(item.kind == other.kind for other in found) == 2:
             continue
-        part = constrained(item, dice)
-        after = _count(slot, sketch.guests, (*parts, part), data)
-        # As if each of those left took an equal share of the plans, or somewhat more.
-        if enough <= after < plans and (5 * after) ** left >= enough * 3**left * plans ** (left - 1):
+        fewer = plans.with_(item)
+        after = fewer.count()
+        # As if each of those left took an equal share of the plans, or somewhat more; the first may take twice that.
+        more, than = (2, 1) if not found else (5, 4)
+        if enough <= after < number and (more * after) ** left >= than**left * enough * number ** (left - 1):
             found.append(item)
-            parts.append(part)
             taken.add(item.topic)
-            plans = after
-    if len(found) == slot.features:
-        return found
-    raise RejectedError("too few constraints that leave enough plans")
+            plans, number = fewer, after
+    if len(found) < slot.features:
+        raise RejectedError("too few constraints that leave enough plans")
+    return found, plans
 
 
-def costs(slot: Slot, guests: int, parts: Sequence[Part], data: Dataset) -> Model:
-    """The feasible plans of some constraints, with what they cost as the objective."""
-    content = {
-        "cobench": 1, "id": slot.id, "dataset": "parks", "given": {"guests": guests},
-        "choose": dict(list(TABLES.items())[: slot.level]),
-        "constraints": {part.name: part.require for part in parts}, "minimize": COSTS[slot.level],
-    }  # fmt: skip
-    return feasible(pose(parse_task(yaml_text(content)), data.manifest), data).model
+def _ordered(slot: Slot, dice: Dice) -> list[Feature]:
+    """All features in some order, those of the slot's kind first."""
+    options = dice.order([item for item in FEATURES if item.level <= slot.level], "features")
+    return sorted(options, key=lambda item: item.kind != slot.kind)
 
 
-def _budget(slot: Slot, dice: Dice, guests: int, parts: Sequence[Part], data: Dataset) -> Part:
-    """The budget that leaves about as many plans as was drawn: it is a price in order, rounded up."""
-    model = costs(slot, guests, parts, data)
-    plans = scan.count(model, Limits(work=WORK))
-    if plans is None:
-        raise RejectedError("too much work")
-    if plans < LEAST:
-        raise RejectedError("no plan" if plans == 0 else "too few plans")
+def _budget(slot: Slot, dice: Dice, plans: Plans) -> Part:
+    """The budget that leaves about as many plans as was drawn: the price of one of them, rounded up."""
     target = dice.pick(TARGETS, "plans") * (1 if slot.objective == "price" else WIDER)
-    cents = scan.value_at(model, min(target, plans * 9 // 10), Limits(work=WORK))
-    if cents is None:
-        raise RejectedError("too much work")
-    dollars = -(-cents // (100 * STEP)) * STEP
-    return budget(slot.level, dollars, dice)
+    cents = plans.cost_at(min(target, plans.count() * 9 // 10))
+    return budget(slot.level, -(-cents // (100 * STEP)) * STEP, dice)
 
 
-def _wishes(start: Candidate, chosen: Sequence[Feature], dice: Dice, data: Dataset) -> list[Feature]:
+def _wishes(slot: Slot, dice: Dice, plans: Plans, constrained: set[str]) -> list[Feature]:
     """Wishes in a drawn order, passing over what no plan or every plan would meet."""
-    slot = start.slot
-    every = _count(slot, start.guests, start.parts, data)
-    taken = {feature.topic for feature in chosen}
+    every = plans.count()
+    taken = set(constrained)
     found: list[Feature] = []
     options = dice.order([item for item in FEATURES if item.wish and item.level <= slot.level], "wishes")
-    if slot.level > 1:  # about as many of the flights as of the hotel
-        own = [item for item in options if item.level > 1]
-        options = [*own[: slot.wishes // 2], *(item for item in options if item not in own[: slot.wishes // 2])]
+    if slot.level > 1:  # half of them not about the hotel, as far as there are so many
+        other = [item for item in options if item.level > 1][: slot.wishes // 2]
+        options = [*other, *(item for item in options if item not in other)]
     for item in options:
-        if len(found) < slot.wishes and item.topic not in taken:
-            met = _count(slot, start.guests, (*start.parts, Part(item.name, (), item.require, "")), data)
-            if 0 < met < every:
-                found.append(item)
-                taken.add(item.topic)
+        if len(found) < slot.wishes and item.topic not in taken and 0 < plans.with_(item).count() < every:
+            found.append(item)
+            taken.add(item.topic)
     if len(found) < slot.wishes:
         raise RejectedError("too few wishes that tell plans apart")
     return dice.order(found, "order of wishes")
-
-
-def _count(slot: Slot, guests: int, parts: Sequence[Part], data: Dataset) -> int:
-    found = scan.count(costs(slot, guests, parts, data), Limits(work=WORK))
-    if found is None:
-        raise RejectedError("too much work")
-    return found
