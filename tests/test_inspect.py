@@ -14,7 +14,7 @@ import pytest
 from cobench.agent_runner.baselines import baseline
 from cobench.agent_runner.briefing import briefing
 from cobench.agent_runner.coding.sandbox import SandboxError, sandbox
-from cobench.agent_runner.env import Env, EnvLimits
+from cobench.agent_runner.env import Env
 from cobench.agent_runner.episode import converse
 from cobench.agent_runner.inspect.registry import compass
 from cobench.agent_runner.inspect.run import run_model
