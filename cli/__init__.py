@@ -35,7 +35,8 @@ click.rich_click.COMMAND_GROUPS = {
 # The module in which each command is: importing all of them takes longer than some of them run.
 _HOMES = {
     "verify": "verification", "check": "certificates", "score": "plans", "solve": "plans", "prove": "proving",
-    "rank": "ranking", "best": "ranking", "explain": "explaining", "diff": "comparing", "report": "reporting", "compare": "comparing_runs",
+    "rank": "ranking", "best": "ranking", "explain": "explaining", "diff": "comparing", "report": "reporting",
+    "compare": "comparing_runs",
     "audit": "auditing",
     "harden": "auditing", "certify": "suite", "merge": "suite", "init": "files", "schema": "files", "data": "data",
     "completion": "files", "convert": "converting", "run": "running", "play": "playing", "mcp": "mcp", "tasks": "tasks",
