@@ -11,16 +11,17 @@ read as they are; whatever else stands there, such as a price, is not read at al
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from pydantic import ValidationError
 
 from ..schemas.plan import MAX_ID, Plan
 from ..schemas.source import MAX_BYTES, repeated_key
 
 MOST_OPTIONS = 3
-_FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
+_TRIES = 50  # braces that begin no JSON and are passed over, so that a reply takes linear time
 
 
 class AnswerError(ValueError):
@@ -52,29 +53,30 @@ def parse_answer(text: str, choices: Sequence[str]) -> Answer:
 
 
 def _object(text: str) -> dict[str, Any]:
-    """The last JSON object in a text that has a message or a recommendation."""
-    for candidate in _candidates(text):
+    """The last JSON object in a text that has a message or a recommendation, and is not within another object."""
+    found: dict[str, Any] | None = None
+    place, tries = text.find("{"), 0
+    while place >= 0 and tries < _TRIES:
         try:
-            value = json.loads(candidate, object_pairs_hook=_unrepeated)
+            value, end = _DECODER.raw_decode(text, place)
         except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict) and ("message" in value or "recommendation" in value):
-            return value
-    raise AnswerError('the reply must be one JSON object {"message": …, "recommendation": …}')
-
-
-def _candidates(text: str) -> Iterator[str]:
-    yield text
-    yield from reversed(_FENCED.findall(text))
-    start, end = text.find("{"), text.rfind("}")
-    if 0 <= start < end:
-        yield text[start : end + 1]
+            end, tries = place + 1, tries + 1
+        else:
+            if isinstance(value, dict) and ("message" in value or "recommendation" in value):
+                found = value
+        place = text.find("{", end)
+    if found is None:
+        raise AnswerError('the reply must be one JSON object {"message": …, "recommendation": …}')
+    return found
 
 
 def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if repeated_key(pairs) is not None:
         raise ValueError("a key comes twice")
     return dict(pairs)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unrepeated)
 
 
 def _options(recommended: dict[str, Any], choices: Sequence[str]) -> tuple[Plan, ...]:
@@ -90,8 +92,15 @@ def _options(recommended: dict[str, Any], choices: Sequence[str]) -> tuple[Plan,
         allowed = f"at most {most} ids" if most > 1 else "exactly one id for each part of the trip"
         raise AnswerError(f"{allowed} can be recommended, and there are {len(picked[many])} for {many}")
     if len(choices) > 1:
-        return (Plan.of({choice: ids[0] for choice, ids in picked.items()}),)
-    return tuple(Plan.of({choices[0]: offer}) for offer in picked[choices[0]])
+        return (_plan({choice: ids[0] for choice, ids in picked.items()}),)
+    return tuple(_plan({choices[0]: offer}) for offer in picked[choices[0]])
+
+
+def _plan(ids: dict[str, str]) -> Plan:
+    try:
+        return Plan.of(ids)
+    except ValidationError:  # half of a character, which JSON can escape and no text holds
+        raise AnswerError("an id is no text") from None
 
 
 def _ids(recommended: dict[str, Any], choice: str) -> list[str]:

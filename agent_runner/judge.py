@@ -47,10 +47,11 @@ class Judge:
         except Undecided:
             return None
         if best is None:
-            return Regret()
+            return Regret(optimum=wide(self._optimum))
         value = best[0]
         own = narrow(verdict.value) if verdict.kind in FEASIBLE and verdict.value is not None else None
         return Regret(
+            optimum=wide(self._optimum),
             shown_best=wide(value),
             exploration=wide(abs(value - self._optimum)),
             reasoning=None if own is None else wide(abs(own - value)),

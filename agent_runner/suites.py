@@ -83,21 +83,43 @@ class Suite:
         except OSError as fault:
             where = Where(str(certificate))
             raise CertificateError(f"cannot read the certificate: {fault.strerror}", where=where) from None
-        require_about(found, str(certificate), problem, dataset, data)
-        optimum = found.claims.optimum
-        if optimum is None or found.claims.distribution is None:
-            where = Where(str(certificate))
-            raise CertificateError("the certificate lacks the optimum or the distribution", where=where)
-        return Case(file, problem, dataset, data, found, narrow(optimum.value))
+        return case_of(file, problem, dataset, data, found, str(certificate))
+
+
+def case_of(
+    file: TaskFile, problem: Problem, dataset: Dataset, data: Data, certificate: Certificate, name: str
+) -> Case:  # fmt: skip
+    """The case of a task whose certificate `name` is. Raises InputError for one that cannot be talked about."""
+    require_about(certificate, name, problem, dataset, data)
+    optimum = certificate.claims.optimum
+    if optimum is None or certificate.claims.distribution is None:
+        raise CertificateError("the certificate lacks the optimum or the distribution", where=Where(name))
+    if problem.sets:
+        message = "conversations are about tasks that pick one offer a choice, without sets and routes"
+        raise InputError(message, where=file.source.where(("choose",)))
+    return Case(file, problem, dataset, data, certificate, narrow(optimum.value))
+
+
+def is_suite(name_or_path: str) -> bool:
+    """Whether that is a folder with a suite, or one that comes with cobench."""
+    return (_folder(name_or_path) / SUITE).is_file()
+
+
+def _folder(name_or_path: str) -> Path:
+    return _bundled().get(name_or_path, Path(name_or_path))
+
+
+def _bundled() -> dict[str, Path]:
+    return {path.parent.name: path.parent for path in BUNDLED.glob(f"*/{SUITE}")}
 
 
 def open_suite(name_or_path: str) -> Suite:
     """The suite in a folder, or one that comes with cobench by its name; raises InputError when there is none."""
-    known = {path.parent.name: path.parent for path in BUNDLED.glob(f"*/{SUITE}")}
-    folder = known.get(name_or_path, Path(name_or_path))
+    folder = _folder(name_or_path)
     path = folder / SUITE
     if not path.is_file():
-        hint = f"cobench tasks make compass --out {name_or_path} makes one, or {did_you_mean(name_or_path, known, 'suites')}"
+        near = did_you_mean(name_or_path, _bundled(), "suites")
+        hint = f"cobench tasks make compass --out {name_or_path} makes one" + (f", or {near}" if near else "")
         raise InputError(f"no suite '{name_or_path}': neither bundled nor a folder with a {SUITE}", hint=hint)
     try:
         return Suite(folder, SuiteFile.model_validate_json(path.read_bytes()))

@@ -88,8 +88,8 @@ class Usage(Written):
 class CallRecord(Written):
     """One call of a tool, also from inside of a program that the agent wrote (`inner`).
 
-    `tool` is the canonical name where there is such a tool; `arguments` the normalised ones as JSON text. `offers`: the
-    bookable offers that the result showed, as choice -> ids.
+    `tool` is the canonical name where there is such a tool; `arguments` the normalised ones as JSON text, very long ones
+    cut and with a digest. `offers`: the bookable offers for this task that the result showed, as choice -> ids.
     """
 
     turn: int
@@ -103,10 +103,12 @@ class CallRecord(Written):
 class Regret(Written):
     """How far a plan is from the optimum, in two exact parts, in the scale of the objective: both are at least 0.
 
-    `exploration`: from the best feasible plan among the offers that the agent was shown to the optimum; None when no
-    feasible plan was among them. `reasoning`: from the plan to that best one; None when the plan is not feasible, too.
+    `optimum`: the certified one, which verdicts on infeasible plans do not tell. `exploration`: from the best
+    feasible plan among the offers that the agent was shown to the optimum; None when no feasible plan was among them.
+    `reasoning`: from the plan to that best one; None when the plan is not feasible, too.
     """
 
+    optimum: Integer | None = None
     shown_best: Integer | None = None
     exploration: Integer | None = None
     reasoning: Integer | None = None
@@ -160,10 +162,23 @@ class Episode(Written):
     traits: Traits
     turns: tuple[TurnRecord, ...]
     calls: tuple[CallRecord, ...]
-    told: int | None
+    told: int | None = None
     ended: Ended
     verdict: Verdict
     regret: Regret | None = None
+
+    @property
+    def effort(self) -> int:
+        """How many different things were asked of tools with success: the paper's search effort E.
+
+        A call that fails, or that repeats another's tool and normalised arguments, adds nothing.
+        """
+        return len({(call.tool, call.arguments) for call in self.calls if call.fault is None})
+
+    @property
+    def found(self) -> int:
+        """How many different offers for this task tools have returned: the paper's search yield Y."""
+        return len({offer for call in self.calls for ids in call.offers.values() for offer in ids})
 
     def to_bytes(self) -> bytes:
         """The file's bytes: canonical JSON."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from pathlib import Path
 
-from .errors import OutputError
+from .errors import InputError, OutputError, Where
 
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
@@ -58,6 +60,27 @@ def require_writable(path: Path, inputs: Iterable[Path] = ()) -> None:
     except OSError as fault:
         reason = os.strerror(fault.errno) if fault.errno else str(fault)
         raise OutputError(f"error: cannot write {path}: {reason}") from None
+
+
+@contextmanager
+def locked(path: Path, hint: str) -> Generator[None]:
+    """The lock of the folder in which `path` is, which ends with the process that holds it, however that ends.
+
+    Makes the folder. Raises InputError, with the hint, when another process holds it, and OutputError when the folder
+    cannot be written to.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)  # never replaced: locked is the file, not its name
+    except OSError as fault:
+        raise OutputError(f"error: cannot write {path}: {os.strerror(fault.errno or 0)}") from None
+    with os.fdopen(descriptor, "wb") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            where = Where(str(path.parent))
+            raise InputError("another process is at work in this folder", where=where, hint=hint) from None
+        yield
 
 
 def _target(path: Path) -> tuple[Path, int | None]:

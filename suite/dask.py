@@ -8,7 +8,8 @@ from concurrent.futures import CancelledError
 from typing import Any
 
 from ..schemas.errors import InputError
-from .executor import ATTEMPTS, Chunk, lost
+from ..workers import ATTEMPTS
+from .executor import Chunk, lost
 from .source import Entry
 from .work import Job, Record, certifier
 

@@ -21,7 +21,7 @@ from cobench.agent_runner.user.styles import PATIENCE, style_of
 from cobench.agent_runner.user.tells import ACCEPTS, NO_MUST, OUT_OF_ROLE, SOFT
 from cobench.agent_runner.user.user import User
 from cobench.agent_runner.user.wording import word
-from cobench.schemas.episode import Persona
+from cobench.schemas.episode import Persona, UserFault
 from cobench.schemas.task import Task, load_task
 
 from .paraphrases import SCRIPT
@@ -169,6 +169,25 @@ def test_what_the_rules_word_has_no_fault(half: int) -> None:
                 assert faults_in(said.text, script, said.decision, said.revealed) == (), said
 
 
+def test_a_hidden_line_in_a_message_and_a_line_left_out_of_one_are_noticed() -> None:
+    noticed = tried = 0
+    for task in TASKS[::2]:
+        script = script_of(task)
+        for name in script.later:
+            line = script.lines[name]
+            text = f"Please go on. {line[0].lower()}{line[1:]}"
+            noticed += UserFault.OTHER in faults_in(text, script, Decision(), script.initial)
+            tried += 1
+        for name in script.initial:
+            said = [script.story, script.goal, *(line for key, line in script.lines.items() if key in script.initial)]
+            text = "\n".join(said).replace(script.lines[name], "")
+            found = faults_in(text, script, Decision(reveal=script.initial, opening=True), script.initial)
+            noticed += UserFault.NOT_REVEALED in found
+            tried += 1
+    assert tried > 100
+    assert noticed / tried > 0.98
+
+
 def leaks(text: str, hidden: Sequence[str], script: Script, task: Task) -> list[str]:
     """What of hidden constraints stands in a text: names, lines, conditions; what has been told is no secret."""
     told = [script.story, script.goal, *(line for name, line in script.lines.items() if name not in hidden)]
@@ -284,3 +303,13 @@ def test_a_huge_reply_is_quoted_in_part() -> None:
     text = prompt(SCRIPT, of_style(1), SCRIPT.initial, Decision(), Heard("a" * 10**6 + "\n" * 10**6 + "the end"), 3)
     assert len(text) < 20_000
     assert "the end" in text
+
+
+@pytest.mark.row(33)
+def test_the_page_about_the_user_shows_each_style_as_it_is() -> None:
+    page = (FOLDER.parent / "docs" / "user.md").read_text(encoding="utf-8")
+    decision = Decision(reveal=("budget",), ask=True)
+    for style in range(1, 10):
+        assert all(f"> {line}" in page for line in word(SCRIPT, of_style(style), decision, 2).splitlines())
+        assert style_of(style, 1).about in page
+    assert all(f"> {line}" in page for line in word(SCRIPT, of_style(8), decision, 6).splitlines())

@@ -40,16 +40,20 @@ class Strategic(Baseline):
         self.search.left, self.search.looks = spend, looks
         windows = self.search.windows(_MOST_PARKS)
         order = sorted(windows.outings(), key=lambda outing: _weekend_nights(outing, first))
-        self._explore(picker, windows, order, spend // 2)
+        waiting = list(spread(order))
+        self._explore(picker, windows, waiting, spend // 2)
         found = picker.best(self.search.shown)
         self._searches = max(0, self._searches - spend + self.search.left)
         self._looks = max(0, self._looks - looks + self.search.looks)
+        if found is None:  # then it is no time to be sparing
+            self.search.left, self.search.looks = SEARCHES, None
+            self._explore(picker, windows, waiting, SEARCHES)
+            found = picker.best(self.search.shown)
         return None if found is None else found[1]
 
-    def _explore(self, picker: Picker, windows: Windows, order: Sequence[Outing], refining: int) -> None:
-        """Samples until only so many searches are left and something fits, then looks near the best."""
-        sign = -1 if picker.problem.objective.maximize else 1
-        waiting, values = list(spread(order)), dict[Outing, int]()
+    def _explore(self, picker: Picker, windows: Windows, waiting: list[Outing], refining: int) -> None:
+        """Samples what is waiting until only so many searches are left and something fits, then looks near the best."""
+        sign, values = -1 if picker.problem.objective.maximize else 1, dict[Outing, int]()
         while self.search.left and waiting:
             outing = _neighbour(values, waiting) if values and self.search.left <= refining else waiting[0]
             waiting.remove(outing)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 
 def _set(text: str) -> frozenset[str]:
@@ -42,7 +43,7 @@ _TOKEN = re.compile(r"\d[\d,]*(?:\.\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)*")
 MOST_DIGITS = 20  # of a number; what comes after them is passed over
 _DIALOGUE = _set(
     """thing things point points request requests requirement requirements must musts condition conditions question
-    questions item items time times cent cents reason reasons"""
+    questions item items time times date dates cent cents reason reasons"""
 )
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DATED = frozenset((*_DAYS, *_MONTHS)) - {"may", "march"}  # not so at the start of a sentence
@@ -87,6 +88,7 @@ def sentences(text: str) -> list[str]:
     return [part for part in _SENTENCES.split(_MARKER.sub("", text)) if part.strip()]
 
 
+@lru_cache(512)
 def facts(text: str) -> Facts:
     """The numbers and names in a text; a capital at the start of a sentence makes no name of a word by itself."""
     plain = _CLOCK.sub(r"\1", _ISO.sub(lambda date: f"{int(date[3])} {_month(int(date[2]))}", _MARKER.sub("", text)))
@@ -139,7 +141,8 @@ def _numbers(text: str) -> Iterator[Fraction]:
         if value is None:
             at += 1
             continue
-        if value not in {0, 1} and not _DIALOGUE & {*found[after : after + 2]}:
+        of_the = found[max(0, at - 2) : at] == ["of", "the"]  # "one of the two"
+        if value not in {0, 1} and not of_the and not _DIALOGUE & {*found[after : after + 2]}:
             yield value
         at = after
 

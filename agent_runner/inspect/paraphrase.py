@@ -1,0 +1,37 @@
+"""A model that puts the simulated user's decisions into words. What it says otherwise than decided is its own fault."""
+
+from __future__ import annotations
+
+from inspect_ai.model import Model
+
+from ...schemas.episode import Usage, UserFault
+from ..env import Env
+from ..user.decision import Heard
+from ..user.paraphrase import faults_in
+from ..user.prompt import prompt
+from .speaking import added
+
+TRIES = 2
+
+
+async def reword(env: Env, model: Model, heard: str | None) -> None:
+    """Replaces the user's last message by one of the model that says the same; `heard` is the reply before it.
+
+    After a second faulty one the words of the rules stay. All faults are in the record of the turn, as the user's.
+    """
+    decision, revealed = env.decision, env.user.revealed
+    text = prompt(
+        env.script, env.persona, revealed, decision, None if heard is None else Heard(heard), env.turn
+    )  # fmt: skip
+    faults: dict[UserFault, None] = {}
+    usage, wording = Usage(), env.message
+    for _ in range(TRIES):
+        output = await model.generate(text)
+        usage = added(usage, output)
+        said = output.completion.strip()
+        found = faults_in(said, env.script, decision, revealed)
+        faults |= dict.fromkeys(found)
+        if not found:
+            wording = said
+            break
+    env.reword(wording, faults=tuple(faults), usage=usage)

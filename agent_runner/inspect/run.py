@@ -1,0 +1,110 @@
+"""The conversations of a run with a model, had under Inspect and kept in the run's folder one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from inspect_ai import eval as evaluate
+from inspect_ai.log import EvalLog
+from inspect_ai.solver import TaskState
+from rich.text import Text
+
+from ...schemas.errors import CobenchError, InputError
+from ...schemas.run import RunFile
+from ..runs import LOGS, Key, RunFolder
+from ..suites import Suite
+from .conversation import EPOCH, TASK, USER
+from .scorer import episode_in
+from .task import conversations, samples
+
+RETRIES = 6  # of a request that failed for a reason that may pass: with the waits between them, some five minutes
+SECONDS = 600  # for one answer of a model, retries included
+Tick = Callable[[int, int], None]
+
+
+def run_model(suite: Suite, folder: RunFolder, tick: Tick, *, connections: int | None = None) -> None:
+    """Has every conversation of a model's run that has no record yet.
+
+    Each is on the disk before `tick` is told of it: how many are done, and of how many. What breaks off for a reason that
+    is not the agent's is kept as unscored. `connections`: most requests to the model at once. Raises InputError for a
+    model that cannot be had, and KeyboardInterrupt when it was interrupted.
+    """
+    facts, left = folder.facts, folder.left()
+    if not left:
+        return
+    kept: set[Key] = set()
+    faults: list[Exception] = []
+
+    async def keep(state: TaskState) -> None:
+        try:
+            found = episode_in(state.store)
+            if found is not None:
+                folder.add(found)
+                kept.add((found.task, found.agent, found.epoch))
+        except Exception as fault:  # noqa: BLE001 - raised below: Inspect would only log it
+            faults.append(fault)
+        tick(len(kept), len(left))
+
+    wanted = samples(suite, [(task, epoch) for task, _, epoch in left], facts.agents[0])
+    log = _evaluated(conversations(suite, wanted, _settings(facts), cleanup=keep), folder, connections)
+    if faults:
+        raise faults[0]
+    if log.status == "cancelled":
+        raise KeyboardInterrupt
+    reasons = _reasons(log)
+    for key in left:
+        if key not in kept:
+            task, _, epoch = key
+            folder.fail(*key, reasons.get((task, epoch), log.error.message if log.error else "no outcome"))
+
+
+def _settings(facts: RunFile) -> dict[str, Any]:
+    return {
+        "seed": facts.seed,
+        "turns": facts.turns,
+        "calls": facts.max_calls,
+        "tokens": facts.max_tokens,
+        "mode": facts.mode,
+        "user": "model" if "user model" in facts.settings else "rules",
+    }
+
+
+def _evaluated(task: Any, folder: RunFolder, connections: int | None) -> EvalLog:
+    settings, limit = folder.facts.settings, folder.facts.cost_limit
+    try:
+        logs = evaluate(
+            task,
+            model=settings["model"],
+            model_roles={USER: settings["user model"]} if "user model" in settings else {},
+            log_dir=str(folder.folder / LOGS),
+            log_level="error",
+            display="none",
+            fail_on_error=False,
+            max_retries=RETRIES,
+            timeout=SECONDS,
+            max_connections=connections,
+            cost_limit=None if limit is None else float(limit),
+        )
+    except CobenchError:
+        raise
+    except Exception as fault:
+        raise InputError(f"the model {settings['model']} cannot be had: {_plain(fault)}") from fault
+    return logs[0]
+
+
+def _plain(fault: Exception) -> str:
+    """An error of Inspect without its markup, on one line."""
+    return " ".join(Text.from_markup(str(fault)).plain.removeprefix("ERROR: ").split())
+
+
+def _reasons(log: EvalLog) -> dict[tuple[str, int], str]:
+    """Why conversations have no outcome, by task and epoch."""
+    found: dict[tuple[str, int], str] = {}
+    for sample in log.samples or ():
+        key = sample.metadata[TASK], sample.metadata[EPOCH]
+        if sample.error is not None:
+            found[key] = sample.error.message
+        elif sample.limit is not None:
+            found[key] = f"{sample.limit.type} limit: {sample.limit.reason or sample.limit.limit}"
+    return found

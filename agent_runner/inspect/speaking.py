@@ -1,0 +1,84 @@
+"""How a model is got to reply: by calls of tools until it says something, in a number of steps that is bounded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser, Model, ModelOutput
+from inspect_ai.tool import ToolDef
+
+from ...schemas.episode import Usage
+from .tools import Played, called
+
+REPAIR = "Your reply has not the agreed form: {fault}. Give the same reply again in the agreed form, and nothing else."
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model says to the user, and the tokens that it took, calls of tools included."""
+
+    text: str
+    usage: Usage
+    repaired: bool = False
+
+
+class Speaker(Protocol):
+    """A model in one conversation; messages that come about are added to those given. `rules`: what it is told first."""
+
+    rules: str
+
+    async def reply(self, messages: list[ChatMessage], *, calls: bool) -> Reply:
+        """The reply to the last message; `calls`: after any calls of tools."""
+        ...
+
+
+class Native:
+    """A model that calls tools as its provider has it."""
+
+    rules = ""
+
+    def __init__(self, model: Model, played: Played, tools: list[ToolDef], steps: int) -> None:
+        self._model, self._played, self._tools, self._steps = model, played, tools, steps
+
+    async def reply(self, messages: list[ChatMessage], *, calls: bool) -> Reply:
+        """The reply to the last message; after `steps` rounds of calls the model has to speak."""
+        usage = Usage()
+        for step in range(self._steps + 1):
+            last = not calls or step == self._steps or self._played.env.ended is not None
+            output = await self._model.generate(
+                messages, tools=self._tools, tool_choice="none" if last else "auto"
+            )  # fmt: skip
+            usage = added(usage, output)
+            if last or not output.message.tool_calls:
+                break
+            messages.append(output.message)
+            messages += await called(self._played, messages, self._tools)
+        # what is not called stays out of the history: no provider takes a call without an answer
+        messages.append(ChatMessageAssistant(content=output.message.content, model=output.model, source="generate"))
+        return Reply(output.completion, usage)
+
+
+async def answer(speaker: Speaker, played: Played, messages: list[ChatMessage]) -> Reply:
+    """The reply to the last message, asked for once more if it has not the agreed form."""
+    first = await speaker.reply(messages, calls=True)
+    fault = played.env.fault_of(first.text)
+    if fault is None:
+        return first
+    messages.append(ChatMessageUser(content=REPAIR.format(fault=fault)))
+    second = await speaker.reply(messages, calls=False)
+    return Reply(second.text, total(first.usage, second.usage), repaired=True)
+
+
+def added(usage: Usage, output: ModelOutput) -> Usage:
+    """The tokens so far and those of one more output; what came out of a provider's cache was read, too."""
+    more = output.usage
+    if more is None:
+        return usage
+    read = more.input_tokens + (more.input_tokens_cache_read or 0) + (more.input_tokens_cache_write or 0)
+    return total(usage, Usage(read=read, written=more.output_tokens))
+
+
+def total(one: Usage, other: Usage) -> Usage:
+    """The sum."""
+    return Usage(read=one.read + other.read, written=one.written + other.written)

@@ -1,0 +1,83 @@
+"""What a folder of conversations says of itself: what was asked for, and which conversations have no outcome."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from .canonical import canonical_bytes
+from .validation import Written
+
+MAX_REASON = 2000  # characters of why a conversation has no outcome that are kept
+
+
+class RunFile(Written):
+    """Everything that decides what the conversations of a run are, and nothing else: `run.json`.
+
+    Each of `agents` has `epochs` conversations about each of `tasks`. `suite_digest` is that of the bytes of its
+    suite.json, `version` that of cobench. `settings`: of models, as text, such as `model`, `user model`, `temperature`.
+    Limits are per conversation: user messages, calls of tools, tokens read and written, dollars; None is none.
+    """
+
+    cobench_run: Literal[1] = 1
+    version: str
+    suite: str
+    suite_digest: str
+    tasks: tuple[str, ...] = Field(min_length=1)
+    agents: tuple[str, ...] = Field(min_length=1)
+    mode: Literal["tools", "code", "human"] = "tools"
+    settings: dict[str, str] = {}
+    seed: int = 0
+    epochs: int = Field(default=1, ge=1)
+    turns: int = Field(default=30, ge=1)
+    max_calls: int | None = Field(default=None, ge=1)
+    max_tokens: int | None = Field(default=None, ge=1)
+    cost_limit: str | None = None
+
+    def difference(self, other: RunFile) -> str:
+        """In what another run's conversations would not belong to this one's; nothing when they would."""
+        for name in type(self).model_fields:
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                return _told(name, mine, theirs)
+        return ""
+
+    def to_bytes(self) -> bytes:
+        """The file's bytes: canonical JSON."""
+        return canonical_bytes(self.model_dump(mode="json", exclude_none=True))
+
+
+class Unscored(Written):
+    """A conversation without an outcome, for a reason that is not the agent's. It counts nowhere and is tried again."""
+
+    cobench_unscored: Literal[1] = 1
+    task: str
+    agent: str
+    epoch: int
+    reason: str = Field(max_length=MAX_REASON)
+
+    def to_bytes(self) -> bytes:
+        """The file's bytes: canonical JSON."""
+        return canonical_bytes(self.model_dump(mode="json"))
+
+
+def _told(name: str, mine: object, theirs: object) -> str:
+    """A difference in words, with only what differs of long lists."""
+    label = name.replace("_", " ")
+    if isinstance(mine, tuple) and isinstance(theirs, tuple):
+        gone, new = ([item for item in some if item not in others] for some, others in ((mine, theirs), (theirs, mine)))
+        parts = [f"without {_few(gone)}"] * bool(gone) + [f"with {_few(new)}"] * bool(new)
+        return f"other {label}: {' and '.join(parts)}" if parts else f"the same {label} in another order"
+    if isinstance(mine, dict) and isinstance(theirs, dict):
+        key = min(key for key in mine.keys() | theirs.keys() if mine.get(key) != theirs.get(key))
+        label, mine, theirs = key, mine.get(key), theirs.get(key)
+    return f"{label} {_value(mine)}, and now {_value(theirs)}"
+
+
+def _few(items: list[str]) -> str:
+    return ", ".join(items[:3]) + (f" and {len(items) - 3} more" if len(items) > 3 else "")
+
+
+def _value(value: object) -> str:
+    return "not given" if value is None else str(value)
