@@ -179,6 +179,25 @@ def test_nothing_of_a_program_that_was_stopped_is_left(case: Case, monkeypatch: 
 
 
 @pytest.mark.usefixtures("walls")
+def test_a_program_shares_no_namespace_with_its_host() -> None:
+    """Each wall stands for itself: sockets are refused already, and there is no network to reach with one, either."""
+    running = sandbox().start(("-c", "print(flush=True); import time; time.sleep(1000)"), ())
+    with running:
+        assert running.stdout is not None
+        running.stdout.readline()
+        interpreter = max(descendants(running.pid))
+        kinds = ("cgroup", "ipc", "mnt", "net", "pid", "user", "uts")
+        shared = [kind for kind in kinds if namespace(interpreter, kind) == namespace(os.getpid(), kind)]
+        running.kill()
+    assert not shared
+
+
+def namespace(process: int, kind: str) -> str:
+    """The name of a namespace that a process is in."""
+    return str(Path(f"/proc/{process}/ns/{kind}").readlink())
+
+
+@pytest.mark.usefixtures("walls")
 def test_a_program_ends_with_its_host() -> None:
     source = """
 import sys, time
