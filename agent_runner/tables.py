@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 
 from ..schemas.canonical import canonical_bytes, narrow
 from ..schemas.episode import Answered, Episode, Regret, TurnRecord
-from .measures.effort import effort, search_yield
 from .verdict_files import VERDICT, verdict_columns
 
 _TEXT, _NUMBER, _FLAG = pa.string(), pa.int64(), pa.bool_()
@@ -72,8 +71,8 @@ def _samples(episodes: Sequence[Episode]) -> Iterator[dict[str, Any]]:
             "ended": item.ended.value,
             "calls": len(item.calls),
             "failed_calls": sum(call.fault is not None for call in item.calls),
-            "effort": effort(item.calls),
-            "yield": search_yield(item.calls),
+            "effort": item.effort,
+            "yield": item.found,
             **_regret(item.regret),
             **_tokens(item.turns),
             "task_digest": item.task_digest,

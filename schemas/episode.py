@@ -167,6 +167,19 @@ class Episode(Written):
     verdict: Verdict
     regret: Regret | None = None
 
+    @property
+    def effort(self) -> int:
+        """How many different things were asked of tools with success: the paper's search effort E.
+
+        A call that fails, or that repeats another's tool and normalised arguments, adds nothing.
+        """
+        return len({(call.tool, call.arguments) for call in self.calls if call.fault is None})
+
+    @property
+    def found(self) -> int:
+        """How many different offers for this task tools have returned: the paper's search yield Y."""
+        return len({(choice, offer) for call in self.calls for choice, ids in call.offers.items() for offer in ids})
+
     def to_bytes(self) -> bytes:
         """The file's bytes: canonical JSON."""
         return canonical_bytes(self.model_dump(mode="json", exclude_none=True))

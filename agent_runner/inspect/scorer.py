@@ -19,7 +19,6 @@ from ...schemas.episode import Episode
 from ...schemas.verdict import Verdict, VerdictKind
 from ...solver.rank import in_top
 from ..judge import FEASIBLE
-from ..measures.effort import effort, search_yield
 
 STANDING, EPISODE = "cobench_standing", "cobench_episode"
 TOPS = (5, 10, 20)  # percent
@@ -38,8 +37,8 @@ def standing(episode: Episode) -> dict[str, Any]:
             "feasible": float(feasible),
             "optimal": float(verdict.kind is VerdictKind.OPTIMAL),
             **{f"optimal_{top}": float(_among(verdict, top)) for top in TOPS},
-            "effort": float(effort(episode.calls)),
-            "yield": float(search_yield(episode.calls)),
+            "effort": float(episode.effort),
+            "yield": float(episode.found),
         },
     }
     if feasible and verdict.relative_gap is not None and verdict.standing is not None:
