@@ -1,4 +1,4 @@
-"""Models that say what a test wrote down, for Inspect; their tokens are counted, so that no table is fetched for that."""
+"""Models for Inspect that say what a test wrote down; their tokens are given, since it would fetch a table to count."""
 
 from __future__ import annotations
 

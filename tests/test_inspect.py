@@ -61,13 +61,14 @@ def had(folder: Path, tmp_path: Path) -> Any:
     """`had(model, task, …)` has one conversation under Inspect, and returns its sample and its record."""
 
     def have(
-        model: Model | str, task: str = HOTEL, roles: dict[str, Any] | None = None, *, limits: dict[str, Any] | None = None,
-        **settings: Any,
+        model: Model | str, task: str = HOTEL, roles: dict[str, Any] | None = None, *,
+        limits: dict[str, Any] | None = None, **settings: Any,
     ) -> tuple[EvalSample, Episode | None]:  # fmt: skip
         suite = open_suite(str(folder))
         wanted = samples(suite, [(task, None)])
         log = logged(conversations(suite, wanted, {"seed": SEED, **settings}), model, tmp_path, roles, **(limits or {}))
-        assert log.status == "success" and log.samples
+        assert log.status == "success"
+        assert log.samples
         sample = log.samples[0]
         return sample, episode_in(Store(sample.store))
 
@@ -304,8 +305,10 @@ def test_coding_mode_needs_tool_calling(folder: Path) -> None:
 @pytest.mark.row(43)
 def test_the_briefing_says_how_many_may_be_recommended_and_what_to_call_before(cases: Cases) -> None:
     one, several = briefing(cases.cases[HOTEL]), briefing(cases.cases[FLIGHT])
-    assert '"hotel_ids": [' in one and "Up to 3 ids" in one
-    assert '"hotel_id": "…", "flight_id": "…"' in several and "exactly one trip" in several
+    assert '"hotel_ids": [' in one
+    assert "Up to 3 ids" in one
+    assert '"hotel_id": "…", "flight_id": "…"' in several
+    assert "exactly one trip" in several
     assert "recommend_hotel and recommend_flight first" in several
 
 
@@ -332,9 +335,10 @@ def test_inspect_finds_the_task_and_the_models_from_any_folder(folder: Path, tmp
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     path = os.pathsep.join([str(tmp_path / "site"), *(entry for entry in sys.path if entry)])
+    models = "mockllm/model,cobench/greedy"
     options = ["-T", f"suite={folder}", "-T", "turns=2", "--limit", "1", "--display", "none", "--log-dir", "logs"]
     done = subprocess.run(
-        [sys.executable, "-m", "inspect_ai", "eval", "cobench/compass", "--model", "mockllm/model,cobench/greedy", *options],
+        [sys.executable, "-m", "inspect_ai", "eval", "cobench/compass", "--model", models, *options],
         cwd=elsewhere, env={**os.environ, "PYTHONPATH": path}, capture_output=True, encoding="utf-8", timeout=120,
         check=False,
     )  # fmt: skip

@@ -23,7 +23,7 @@ from .speaking import Reply, added
 from .tools import Played
 
 RULES = """\
-To call a tool, write one JSON object {{"tool": "…", "arguments": {{…}}}} instead of a reply; its result is told to you then.
+To call a tool, write one JSON object {{"tool": "…", "arguments": {{…}}}} instead of a reply; you are told its result.
 
 The tools:
 {tools}"""

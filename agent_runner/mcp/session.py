@@ -18,8 +18,8 @@ from ..tools.toolbox import Toolbox
 PLAIN = Persona(revelation="fast", trust="trusting", checking="unreliable", style=9, permille=1000)
 MESSAGE = "This is what I recommend."
 _FORM = """\
-There is no further conversation: all that counts is above. What you recommend is what you last passed through {tools}, \
-each with the ids to be recommended."""
+There is no further conversation: all that counts is above. What you recommend is what you last passed through \
+{tools}, each with the ids to be recommended."""
 
 
 class Session:
