@@ -24,7 +24,7 @@ click.rich_click.COMMAND_GROUPS = {
     "cobench": [
         {"name": "Certify and score", "commands": ["verify", "check", "score", "report", "solve", "prove"]},
         {"name": "Ask about all plans", "commands": ["rank", "best", "explain", "diff"]},
-        {"name": "Agents", "commands": ["run", "play"]},
+        {"name": "Agents", "commands": ["run", "play", "compare"]},
         {"name": "Judge tasks", "commands": ["audit", "harden"]},
         {"name": "Thousands of tasks", "commands": ["certify", "merge"]},
         {"name": "Write tasks and data", "commands": ["init", "convert", "schema", "data", "completion"]},
@@ -35,8 +35,8 @@ click.rich_click.COMMAND_GROUPS = {
 # The module in which each command is: importing all of them takes longer than some of them run.
 _HOMES = {
     "verify": "verification", "check": "certificates", "score": "plans", "solve": "plans", "prove": "proving",
-    "rank": "ranking", "best": "ranking", "explain": "explaining", "diff": "comparing", "report": "reporting", "compare": "comparing_runs",
-    "audit": "auditing",
+    "rank": "ranking", "best": "ranking", "explain": "explaining", "diff": "comparing", "report": "reporting",
+    "compare": "comparing_runs", "audit": "auditing",
     "harden": "auditing", "certify": "suite", "merge": "suite", "init": "files", "schema": "files", "data": "data",
     "completion": "files", "convert": "converting", "run": "running", "play": "playing",
 }  # fmt: skip
