@@ -36,8 +36,9 @@ def compare(first: str, second: str, seed: int, as_json: bool, quiet: bool) -> i
 
     with progress(quiet=quiet) as shown:
         shown.begin("reading runs")
-        (names, sides) = zip(*map(_side, (first, second)), strict=True)
-        both = pairs(*sides)
+        (one, mine), (two, theirs) = map(_side, (first, second))
+        names, sides = (one, two), (mine, theirs)
+        both = pairs(mine, theirs)
         _require_pairs(both, names)
         shown.begin("comparing")
         rows = compared(both, seed)

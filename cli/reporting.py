@@ -79,8 +79,9 @@ def _report_runs(
 
             shown.begin("drawing")
             write_atomically(page, run_page(title, found, every).encode())
-        for table in every if out is not None else ():
-            write_atomically(out / f"{table.name}.parquet", table.parquet())
+        if out is not None:
+            for table in every:
+                write_atomically(out / f"{table.name}.parquet", table.parquet())
     if as_json:
         print_json({"conversations": len(found.episodes), "agents": found.agents, "tables": content(every)})
     if page is not None:

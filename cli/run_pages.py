@@ -7,26 +7,38 @@ from typing import TYPE_CHECKING, Any
 
 from ..agent_runner.analysis import Rate
 from ..agent_runner.measures.breakdowns import MOST_TURNS
+from ..agent_runner.measures.collected import collected
 from ..agent_runner.measures.effort import HIGH
 from ..agent_runner.measures.intervals import Mean
 from ..agent_runner.measures.regret import FATES
+from ..agent_runner.measures.tables import tables
 from ..report.charts import bars_chart
 from ..report.page import Figure, Grid, Section, page
 from ..report.rates import intervals_chart, matrix_chart, shares_chart
 from ..report.runs import boxes_chart, lines_chart, scatter_chart
+from ..schemas.files import write_atomically
 from .run_cases import case_sections, study_sections
 from .run_cells import LISTED, grid, mean_text, rate_text, share_text
 from .words import count, short
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..agent_runner.measures.collected import Collected
     from ..agent_runner.measures.table import Table
+    from ..agent_runner.runs import Run
 
 _DRAWN = 10  # agents in a figure
 _BARS = 24  # constraints or tools in a figure
 _PARTS = ("exploration", "reasoning")
 _PART_COLOURS = ("#4c78a8", "#f58518")
 _FATE_COLOURS = ("#00682e", "#4c78a8", "#f58518", "#b279a2", "#eeca3b", "#e45756", "#b8bec5")
+
+
+def write_run_page(path: Path, title: str, runs: Sequence[Run]) -> None:
+    """Writes the page about runs."""
+    found = collected(runs)
+    write_atomically(path, run_page(title, found, tables(found)).encode())
 
 
 def run_page(title: str, found: Collected, measured: Sequence[Table]) -> str:

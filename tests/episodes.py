@@ -54,7 +54,7 @@ def regret(found: Verdict, seen: int | None) -> Regret:
 
 def turn(number: int, found: Verdict, **more: Any) -> TurnRecord:
     """A turn with a verdict."""
-    known = {"user": f"user says {number}", "agent": f"agent says {number}", "answered": Answered.RECOMMENDATION}
+    known: dict[str, Any] = {"user": f"user says {number}", "agent": f"agent says {number}", "answered": Answered.RECOMMENDATION}  # fmt: skip
     return TurnRecord(number=number, verdict=found, **{**known, **more})
 
 
