@@ -42,7 +42,7 @@ def make(
     with progress(quiet=quiet) as shown:
         shown.begin(f"making {family}")
         made = make_suite(
-            out, seed, data, ProcessExecutor(workers),
+            out, seed, data, ProcessExecutor(workers).run,
             lambda done, of, what: shown.begin(f"making {family}: {what}, {done} of {of}"), sampled=sample,
         )  # fmt: skip
     if as_json:

@@ -13,7 +13,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from multiprocessing.connection import Connection, Pipe, wait
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from ..schemas.errors import CobenchError
 from .source import Entry
@@ -34,18 +34,21 @@ class Placed(Protocol):
 
 Task = TypeVar("Task", bound=Placed)
 Answer = TypeVar("Answer")
+Task_contra = TypeVar("Task_contra", bound=Placed, contravariant=True)
+Answer_co = TypeVar("Answer_co", covariant=True)
 
 
-class Work(Protocol[Task, Answer]):
+class Work(Protocol[Task_contra, Answer_co]):
     """What is to be done with each task; it travels to the workers."""
 
-    def begin(self) -> Callable[[Task], Answer]:
+    def begin(self) -> Callable[[Task_contra], Answer_co]:
         """What answers task by task, in a worker; called once in each."""
         ...
 
-    def lost(self, task: Task, reason: str) -> Answer:
+    def lost(self, task: Task_contra, reason: str) -> Answer_co:
         """The answer for a task that took its worker down."""
         ...
+
 
 WORKER = __name__.rpartition(".")[0]  # the module that a worker runs
 ATTEMPTS = 3  # on a task whose worker dies: something else may have killed it

@@ -24,7 +24,7 @@ MOST_ATTEMPTS = 2_000
 class Built:
     """What became of a slot: its task and certificate as bytes, and how many candidates were turned away for what.
 
-    `kinds` of its constraints, and how many of them are told later. `fault`: why there is no task; empty when there is one.
+    `kinds` of its constraints, and how many of them are told later. `fault`: why there is no task, else empty.
     """
 
     slot: Slot
@@ -49,9 +49,9 @@ class Work:
         """What builds a slot, with the data opened."""
         return Builder(self).build
 
-    def lost(self, slot: Slot, reason: str) -> Built:
+    def lost(self, task: Slot, reason: str) -> Built:
         """What is said of a slot that took its worker down."""
-        return Built(slot, fault=reason)
+        return Built(task, fault=reason)
 
 
 class Builder:

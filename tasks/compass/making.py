@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ...datasets.opening import bundled, open_dataset
 from ...datasets.parks.build import build
@@ -22,15 +22,9 @@ from .slots import Slot, sample, slots
 
 NAME = "compass"
 DATA = "data"  # the copy of the world in a suite's folder
+# Whoever builds the slots, in any order, as `suite.executor` does; closing the generator ends all work.
+Run = Callable[[Work, Sequence[Sequence[Slot]]], Generator[Built]]
 Tick = Callable[[int, int, str], None]
-
-
-class Executor(Protocol):
-    """Whoever builds the slots, in any order: see `suite.executor`."""
-
-    def run(self, job: Work, chunks: Sequence[Sequence[Slot]]) -> Generator[Built]:
-        """What became of each slot, as they come; closing the generator ends all work."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +35,7 @@ class Made:
     quality: dict[str, Any]
 
 
-def make(out: Path, seed: int, data: str | None, executor: Executor, tick: Tick, *, sampled: bool = False) -> Made:
+def make(out: Path, seed: int, data: str | None, run: Run, tick: Tick, *, sampled: bool = False) -> Made:
     """Writes a suite to a new folder: all 281 tasks, or the 40 of the sample, the same as they are among all.
 
     `data`: a bundled name, which tasks then name; a folder, which is copied; or None for the full parks world, which
@@ -59,7 +53,7 @@ def make(out: Path, seed: int, data: str | None, executor: Executor, tick: Tick,
             tick(0, len(wanted), "the world")
             _world(data, draft.folder / DATA)
             work = Work(seed, str((draft.folder / DATA).absolute()), f"../{DATA}")
-        built = _built(wanted, work, executor, tick)
+        built = _built(wanted, work, run, tick)
         for item in built:
             _write(draft.folder / "tasks" / f"{item.slot.id}.yaml", item.task)
             _write(draft.folder / "certificates" / f"{item.slot.id}.cert.json", item.certificate)
@@ -86,11 +80,11 @@ def _world(data: str | None, folder: Path) -> None:
         shutil.copyfile(path, folder / path.name)
 
 
-def _built(wanted: Sequence[Slot], work: Work, executor: Executor, tick: Tick) -> list[Built]:
+def _built(wanted: Sequence[Slot], work: Work, run: Run, tick: Tick) -> list[Built]:
     """What became of all slots, in their order; raises CobenchError for one that could not be filled."""
     found: dict[str, Built] = {}
     tick(0, len(wanted), "tasks")
-    with closing(executor.run(work, [[slot] for slot in wanted])) as answers:
+    with closing(run(work, [[slot] for slot in wanted])) as answers:
         for built in answers:
             if built.fault:
                 raise CobenchError(f"error: {built.slot.id}: {built.fault}")

@@ -9,8 +9,23 @@ from typing import Any
 from .building import Built
 from .slots import WISHES
 
-_NAMES = {"price": "lowest price", "score": "review score", "reviews": "review count", "distance": "distance to the park",
-          "drive": "drive from the airport", WISHES: "number of wishes met"}  # fmt: skip
+_NAMES = {
+    "price": "lowest price",
+    "score": "review score",
+    "reviews": "review count",
+    "distance": "distance to the park",
+    "drive": "drive from the airport",
+    WISHES: "number of wishes met",
+}
+_TABLES = {
+    "rejected": "Turned away, because",
+    "levels": "Level",
+    "constraints": "Constraints",
+    "told later": "Told later",
+    "wishes": "Wishes",
+    "dates": "Form of the dates",
+    "kinds": "Kind of constraint",
+}
 
 
 def quality(built: Sequence[Built], seed: int, data: str) -> dict[str, Any]:
@@ -35,7 +50,9 @@ def quality(built: Sequence[Built], seed: int, data: str) -> dict[str, Any]:
         "told later": _counts(item.later for item in built),
         "wishes": _counts(slot.wishes for slot in slots if slot.objective == WISHES),
         "dates": _counts(slot.form for slot in slots),
-        "kinds": _counts(kind for item in built for kind in dict.fromkeys(item.kinds) if not kind.startswith("dates: ")),
+        "kinds": _counts(
+            kind for item in built for kind in dict.fromkeys(item.kinds) if not kind.startswith("dates: ")
+        ),
         "plans": _spread([item.plans for item in facts]),
         "values": _spread([item.values for item in facts]),
         "best plans": _spread([item.tied for item in facts]),
@@ -57,19 +74,17 @@ def _spread(numbers: Sequence[int]) -> dict[str, int]:
 
 def page(found: Mapping[str, Any]) -> str:
     """The counts as Markdown."""
-    lines = [
-        "# Quality of the suite",
-        "",
-        f"{found['tasks']:,} tasks from {found['candidates']:,} candidates, seed {found['seed']}, over {found['dataset']}. "
-        "Every task is certified by all engines, and every claim proved by the checker.",
-    ]
-    for title, key in (
-        ("Turned away, because", "rejected"), ("Level", "levels"), ("Constraints", "constraints"),
-        ("Told later", "told later"), ("Wishes", "wishes"), ("Form of the dates", "dates"), ("Kind of constraint", "kinds"),
-    ):  # fmt: skip
+    made = f"{found['tasks']:,} tasks from {found['candidates']:,} candidates"
+    proved = "Every task is certified by all engines, and every claim proved by the checker."
+    lines = ["# Quality of the suite", "", f"{made}, seed {found['seed']}, over {found['dataset']}. {proved}"]
+    for key, title in _TABLES.items():
         lines += ["", f"| {title} | number |", "|---|---:|", *(f"| {name} | {n:,} |" for name, n in found[key].items())]
     levels = list(found["levels"])
-    lines += ["", f"| Objective | {' | '.join(f'level {level}' for level in levels)} |", "|---|" + "---:|" * len(levels)]
+    lines += [
+        "",
+        f"| Objective | {' | '.join(f'level {level}' for level in levels)} |",
+        "|---|" + "---:|" * len(levels),
+    ]
     for name, counts in found["objectives"].items():
         lines.append(f"| {name} | {' | '.join(str(counts.get(level, 0)) for level in levels)} |")
     lines += ["", "| Of each task | least | median | most |", "|---|---:|---:|---:|"]
