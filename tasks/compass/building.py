@@ -24,7 +24,7 @@ MOST_ATTEMPTS = 2_000
 class Built:
     """What became of a slot: its task and certificate as bytes, and how many candidates were turned away for what.
 
-    `kinds` of its constraints, and how many of them are told later. `fault`: why there is no task; empty when there is one.
+    `kinds` of its constraints, and how many of them are told later. `fault`: why there is no task, else empty.
     """
 
     slot: Slot

@@ -33,6 +33,7 @@ LEAST = 20  # plans of a task
 LEFT = 40  # plans that the constraints but the budget should leave at least; thrice as many for other objectives
 TARGETS = (30, 45, 70, 110, 170, 260, 400, 600, 900, 1400, 2200)  # about how many plans a budget leaves
 WIDER = 8  # times as many where plans share values
+MOST_ALIKE = {"not": 1, "or": 1}  # constraints of these kinds in a task, and 2 of any other
 STEP = 10  # dollars: budgets are round
 PARKS = (1, 1, 1, 2, 2, 3)
 MORE_PARKS = (2, 3, 3, 4)  # where the objective is about hotels, of which a park has but few
@@ -57,7 +58,7 @@ class Candidate:
         return {
             "cobench": 1,
             "id": self.slot.id,
-            "title": f"Level {ROMAN[self.slot.level]}: {self.goal.short} at {either(self.parks)}",
+            "title": f"Level {ROMAN[self.slot.level]}: {self.goal.short}, {either(self.parks)}",
             "story": self.story,
             "dataset": dataset,
             "given": {"guests": self.guests},
@@ -101,7 +102,7 @@ def draft(slot: Slot, dice: Dice, world: World, data: Data) -> Candidate:
 
 @dataclass(frozen=True, slots=True)
 class _Sketch:
-    """The fundamental constraints but the budget, those told at the start and the rest, and the plans that there are."""
+    """The fundamental constraints but the budget, those told at the start and the rest, and all plans."""
 
     parks: tuple[str, ...]
     known: tuple[Part, ...]
@@ -169,7 +170,7 @@ def _features(slot: Slot, dice: Dice, sketch: _Sketch) -> tuple[list[Feature], P
         left = slot.features - len(found)
         if left == 0 or (not found and item.kind != slot.kind):
             break
-        if item.topic in taken or sum(item.kind == other.kind for other in found) == 2:
+        if item.topic in taken or sum(item.kind == other.kind for other in found) == MOST_ALIKE.get(item.kind, 2):
             continue
         fewer = plans.with_(item)
         after = fewer.count()

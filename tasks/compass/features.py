@@ -104,8 +104,9 @@ FEATURES: tuple[Feature, ...] = (
     *_at_least(
         "reviews", "review count", "review_count", {str(n): f"at least {n} reviews" for n in (200, 400, 800)}, HOTEL
     ),
-    *_at_least("eco", "eco rating", "eco_rating", {"2": "an eco rating of 2 or more", "3": "an eco rating of 3 or more"},
-               HOTEL),
+    *_at_least(
+        "eco", "eco rating", "eco_rating", {str(n): f"an eco rating of {n} or more" for n in (2, 3)}, HOTEL
+    ),
     *(
         Feature(
             f"within_{n}", "distance", 1, f"hotel.distance <= {n}", f"a hotel within {n} km of the park",
@@ -118,7 +119,8 @@ FEATURES: tuple[Feature, ...] = (
     ),
     Feature("twin_beds", "bed", 1, 'hotel.bed_type == "twin"', "twin beds", ROOM, "bed"),
     Feature(
-        "room_type", "room type", 1, 'hotel.room_type in ["deluxe", "studio", "suite"]', "a deluxe room, studio or suite",
+        "room_type", "room type", 1, 'hotel.room_type in ["deluxe", "studio", "suite"]',
+        "a deluxe room, studio or suite",
         ("It has to be {it}.", "Only {it} will do.", "The room type must be deluxe, studio or suite."), "type",
     ),
     _either("pool_or_spa", "has_pool", "has_spa", "a pool or a spa"),
@@ -195,7 +197,7 @@ FEATURES: tuple[Feature, ...] = (
         "a permit that starts on a weekday, Monday to Friday", FLIGHT, "permit day",
     ),
     Feature(
-        "permit_later", "permit day", 3, 'permit.starts_on >= "2025-08-10"', "a permit that starts on 10 August 2025 or later",
-        FLIGHT, "permit day", wish=False,
+        "permit_later", "permit day", 3, 'permit.starts_on >= "2025-08-10"',
+        "a permit that starts on 10 August 2025 or later", FLIGHT, "permit day", wish=False,
     ),
 )  # fmt: skip

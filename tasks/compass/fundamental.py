@@ -125,10 +125,8 @@ def _dated(form: str, nights: Nights, dice: Dice) -> tuple[str, str]:
         last = first + dice.between(6, 10, "last")
         say = dice.pick(
             (
-                "Check-in is on the day before the permit starts and check-out on the day after it ends; "
-                "it may start on any day from {a} to {b} August 2025.",
-                "The dates follow from the permit, which has to start between {a} and {b} August 2025: "
-                "check-in is the day before it starts, check-out the day after it ends.",
+                "Check-in is the day before the permit starts, check-out the day after it ends, and {when}.",
+                "The permit fixes the dates: check-in the day before it, check-out the day after it, and {when}.",
             ),
             "say dates",
         )
@@ -136,7 +134,7 @@ def _dated(form: str, nights: Nights, dice: Dice) -> tuple[str, str]:
             "days_between(hotel.check_in, permit.starts_on) == 1 and days_between(permit.ends_on, hotel.check_out) == 1"
             f' and permit.starts_on >= "{_day(first)}" and permit.starts_on <= "{_day(last)}"'
         )
-        return require, say.format(a=first, b=last)
+        return require, say.format(when=f"it starts on any day from {first} to {last} August 2025")
     return _stay(form, nights, dice)
 
 
@@ -201,8 +199,8 @@ def _half(nights: Nights, dice: Dice) -> tuple[str, str]:
         require = f'{nights.require} and hotel.check_out <= "{_day(15)}"'
     else:
         says = (
-            "It is for {n} in the second half of August 2025: check-in is on the 16th or later, check-out by the 31st.",
-            "{n} it is, in the second half of August 2025, with check-in on 16 August or later and check-out by 31 August.",
+            "It is for {n} in the second half of August 2025: check-in on the 16th or later, check-out by the 31st.",
+            "{n} it is, in the second half of August 2025: check-in on 16 August or later, check-out by 31 August.",
         )
         require = f'{nights.require} and hotel.check_in >= "{_day(16)}" and hotel.check_out <= "{_day(LAST)}"'
     return require, dice.pick(says, "say dates").format(n=nights)
@@ -213,7 +211,10 @@ def rooms(guests: int, dice: Dice) -> Part:
     options: list[tuple[str, str, tuple[str, ...]]] = []
     if guests >= 3:
         options += [
-            ("room capacity", "hotel.rooms == 1", ("All {g} guests sleep in 1 room.", "It has to be 1 room for all {g}.")),
+            (
+                "room capacity", "hotel.rooms == 1",
+                ("All {g} guests sleep in 1 room.", "It has to be 1 room for all {g}."),
+            ),
             (
                 "room capacity", "hotel.rooms <= 2",
                 ("At most 2 rooms for the {g} guests.", "The {g} guests need 1 room or 2, not more."),
@@ -233,11 +234,11 @@ def rooms(guests: int, dice: Dice) -> Part:
             ),
             (
                 "room beds", "hotel.bed_count >= 2",
-                ("A room must have at least 2 beds.", "The room needs 2 beds or more."),
+                ("Every room must have at least 2 beds.", "Rooms have to have 2 beds or more."),
             ),
             (
                 "room beds", 'hotel.bed_type in ["king", "queen", "double"]',
-                ("The bed must be a king, queen or double bed.", "It has to be a room with king, queen or double bed."),
+                ("The bed type must be king, queen or double.", "It has to be a king, queen or double bed."),
             ),
         ]  # fmt: skip
     kind, require, says = dice.pick(options, "rooms")
@@ -253,14 +254,19 @@ def flights(origins: Sequence[tuple[str, str]], dice: Dice) -> Part:
         " and flight.departs_on == hotel.check_in and flight.returns_on == hotel.check_out"
     )
     says = (
-        "The flights start from {it} and go to an airport that serves the park, out on the day of check-in and back on "
-        "the day of check-out.",
-        "Departure is from {it} to an airport that serves the park; the outbound flight is on the check-in date and the "
-        "return flight on the check-out date.",
+        "The flights start from {it} and go to an airport that serves the park, {when}.",
+        "Departure is from {it} to an airport that serves the park, {when}.",
+    )
+    when = dice.pick(
+        (
+            "out on the day of check-in and back on the day of check-out",
+            "with the outbound flight on the check-in date and the return flight on the check-out date",
+        ),
+        "say when",
     )
     it = either([f"{city} ({code})" for code, city in origins])
     kinds = ("flights on the dates of the stay", *(("origin list",) if len(codes) > 1 else ()))
-    return Part("flights", kinds, require, dice.pick(says, "say flights").format(it=it))
+    return Part("flights", kinds, require, dice.pick(says, "say flights").format(it=it, when=when))
 
 
 def permit(parks: tuple[str, ...], world: World, dice: Dice, most_days: int) -> Part | None:
@@ -299,7 +305,7 @@ def hike(dice: Dice) -> Part:
                 "permit.starts_on >= hotel.check_in and permit.ends_on <= hotel.check_out",
                 (
                     "The permit lies within the stay; the days of check-in and check-out count.",
-                    "The permit starts on the day of check-in at the earliest and ends on the day of check-out at the latest.",
+                    "The permit starts on the day of check-in or later and ends on the day of check-out or earlier.",
                 ),
             ),
             (

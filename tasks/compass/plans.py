@@ -1,4 +1,4 @@
-"""The plans of a task in the making, and what is left of them with one more feature: quick, since thousands are tried."""
+"""The plans of a task in the making, and what is left of them with one more feature; thousands are tried."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Data:
                 for offers, bits in marked(problem, self.dataset):
                     having = dict(found[offers.choice].having) if offers.choice in found else {}
                     for number, constraint in enumerate(problem.constraints):
-                        if choices_of(constraint.condition) == {offers.choice}:
+                        if choices_of(constraint.condition) == frozenset((offers.choice,)):
                             having[constraint.name] = bits & np.uint64(1 << number) != 0
                     found[offers.choice] = Offered(offers.rows, having)
             self._offered[guests] = found

@@ -9,8 +9,23 @@ from typing import Any
 from .building import Built
 from .slots import WISHES
 
-_NAMES = {"price": "lowest price", "score": "review score", "reviews": "review count", "distance": "distance to the park",
-          "drive": "drive from the airport", WISHES: "number of wishes met"}  # fmt: skip
+_NAMES = {
+    "price": "lowest price",
+    "score": "review score",
+    "reviews": "review count",
+    "distance": "distance to the park",
+    "drive": "drive from the airport",
+    WISHES: "number of wishes met",
+}
+_TABLES = {
+    "rejected": "Turned away, because",
+    "levels": "Level",
+    "constraints": "Constraints",
+    "told later": "Told later",
+    "wishes": "Wishes",
+    "dates": "Form of the dates",
+    "kinds": "Kind of constraint",
+}
 
 
 def quality(built: Sequence[Built], seed: int, data: str) -> dict[str, Any]:
@@ -59,16 +74,10 @@ def _spread(numbers: Sequence[int]) -> dict[str, int]:
 
 def page(found: Mapping[str, Any]) -> str:
     """The counts as Markdown."""
-    lines = [
-        "# Quality of the suite",
-        "",
-        f"{found['tasks']:,} tasks from {found['candidates']:,} candidates, seed {found['seed']}, over {found['dataset']}. "
-        "Every task is certified by all engines, and every claim proved by the checker.",
-    ]
-    for title, key in (
-        ("Turned away, because", "rejected"), ("Level", "levels"), ("Constraints", "constraints"),
-        ("Told later", "told later"), ("Wishes", "wishes"), ("Form of the dates", "dates"), ("Kind of constraint", "kinds"),
-    ):  # fmt: skip
+    made = f"{found['tasks']:,} tasks from {found['candidates']:,} candidates"
+    proved = "Every task is certified by all engines, and every claim proved by the checker."
+    lines = ["# Quality of the suite", "", f"{made}, seed {found['seed']}, over {found['dataset']}. {proved}"]
+    for key, title in _TABLES.items():
         lines += ["", f"| {title} | number |", "|---|---:|", *(f"| {name} | {n:,} |" for name, n in found[key].items())]
     levels = list(found["levels"])
     lines += [

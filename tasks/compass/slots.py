@@ -68,15 +68,15 @@ class Slot:
     @property
     def features(self) -> int:
         """How many constraints are about features."""
-        return self.constraints - fundamental(self.level, self.form) - (self.objective in GUARDED)
+        return self.constraints - fundamental(self.level, self.form, self.objective)
 
 
-def fundamental(level: int, form: str) -> int:
+def fundamental(level: int, form: str, objective: str) -> int:
     """How many constraints every such task has: place, dates, rooms and budget; flights; permit and its days.
 
-    Dates that follow from the permit say on which days of the stay it is.
+    Dates that follow from the permit say on which days of the stay it is; an objective may need to be known.
     """
-    return {1: 4, 2: 5, 3: 7}[level] - (form == "permit")
+    return {1: 4, 2: 5, 3: 7}[level] - (form == "permit") + (objective in GUARDED)
 
 
 @cache
@@ -90,13 +90,19 @@ def slots() -> tuple[Slot, ...]:
         sizes = _spread(CONSTRAINTS[level], "constraints", level)
         for place, (objective, size) in enumerate(zip(drawn_objectives, sizes, strict=True)):
             form = FORMS[level][place % len(FORMS[level])]
-            size = max(size, fundamental(level, form) + (objective in GUARDED))
-            wishes = counts.pop() if objective == WISHES else 0
-            slot = Slot(
-                f"compass-{level}-{place + 1:03d}", level, objective, form, size, LATER[len(found) % 9], wishes, ""
+            least = fundamental(level, form, objective)
+            found.append(
+                Slot(
+                    id=f"compass-{level}-{place + 1:03d}",
+                    level=level,
+                    objective=objective,
+                    form=form,
+                    constraints=max(size, least),
+                    later=LATER[len(found) % len(LATER)],
+                    wishes=counts.pop() if objective == WISHES else 0,
+                    kind=kinds[place % len(kinds)] if size > least else "",
+                )
             )
-            kind = kinds[place % len(kinds)] if slot.features > 0 else ""
-            found.append(Slot(**{**_fields(slot), "kind": kind}))
     return tuple(found)
 
 
@@ -121,10 +127,6 @@ def _traits(slot: Slot) -> set[str]:
         f"kind {slot.kind}", f"{slot.level} kind {slot.kind}", f"form {slot.form}", f"{slot.level} form {slot.form}",
         f"{slot.level} constraints {slot.constraints}", f"wishes {slot.wishes}",
     }  # fmt: skip
-
-
-def _fields(slot: Slot) -> dict[str, int | str]:
-    return {name: getattr(slot, name) for name in slot.__slots__}
 
 
 def _spread(numbers: Mapping[Value, int], *address: int | str) -> list[Value]:
