@@ -26,7 +26,7 @@ click.rich_click.COMMAND_GROUPS = {
         {"name": "Ask about all plans", "commands": ["rank", "best", "explain", "diff"]},
         {"name": "Judge tasks", "commands": ["audit", "harden"]},
         {"name": "Thousands of tasks", "commands": ["certify", "merge"]},
-        {"name": "Write tasks and data", "commands": ["init", "convert", "schema", "data", "completion"]},
+        {"name": "Write tasks and data", "commands": ["init", "convert", "tasks", "schema", "data", "completion"]},
     ]
 }
 
@@ -37,7 +37,7 @@ _HOMES = {
     "rank": "ranking", "best": "ranking", "explain": "explaining", "diff": "comparing", "report": "reporting",
     "audit": "auditing",
     "harden": "auditing", "certify": "suite", "merge": "suite", "init": "files", "schema": "files", "data": "data",
-    "completion": "files", "convert": "converting",
+    "completion": "files", "convert": "converting", "tasks": "tasks",
 }  # fmt: skip
 
 

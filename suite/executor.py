@@ -1,4 +1,4 @@
-"""Who certifies the tasks: the protocol, and worker processes of this machine.
+"""Who does the work: the protocol, and worker processes of this machine, for certifying tasks or for other jobs.
 
 A worker is a new interpreter that runs `python -m cobench.suite`: no fork, since polars and numba have threads, and
 nothing of the caller's main module. It answers task by task, so that when it dies or hangs it is known on which one.
@@ -11,15 +11,44 @@ import subprocess
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from multiprocessing.connection import Connection, Pipe, wait
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from ..schemas.errors import CobenchError
 from .source import Entry
-from .work import UNDECIDED, Job, Record, record_of
+from .work import Job, Record
+from .worker import READY
 
 Chunk = Sequence[Entry]
+
+
+class Placed(Protocol):
+    """A task, as far as whoever hands it out knows."""
+
+    @property
+    def place(self) -> str:
+        """What it is called; unique."""
+        ...
+
+
+Task = TypeVar("Task", bound=Placed)
+Answer = TypeVar("Answer")
+Task_contra = TypeVar("Task_contra", bound=Placed, contravariant=True)
+Answer_co = TypeVar("Answer_co", covariant=True)
+
+
+class Work(Protocol[Task_contra, Answer_co]):
+    """What is to be done with each task; it travels to the workers."""
+
+    def begin(self) -> Callable[[Task_contra], Answer_co]:
+        """What answers task by task, in a worker; called once in each."""
+        ...
+
+    def lost(self, task: Task_contra, reason: str) -> Answer_co:
+        """The answer for a task that took its worker down."""
+        ...
+
 
 WORKER = __name__.rpartition(".")[0]  # the module that a worker runs
 ATTEMPTS = 3  # on a task whose worker dies: something else may have killed it
@@ -36,19 +65,14 @@ class Executor(Protocol):
         ...
 
 
-def lost(entry: Entry, reason: str) -> Record:
-    """The record of a task that took its worker down."""
-    return record_of(entry, UNDECIDED, undecided=reason)
-
-
 class ProcessExecutor:
     """Worker processes of this machine. `patience`: seconds after which a task is given up and its worker killed."""
 
     def __init__(self, workers: int, patience: float = PATIENCE) -> None:
         self._workers, self._patience = workers, patience
 
-    def run(self, job: Job, chunks: Sequence[Chunk]) -> Generator[Record]:
-        """See `Executor`. A task whose worker dies is tried again; one that is given up is undecided."""
+    def run(self, job: Work[Task, Answer], chunks: Sequence[Sequence[Task]]) -> Generator[Answer]:
+        """See `Executor`. A task whose worker dies is tried again; one that is given up is lost."""
         pool = _Pool(job, chunks, self._workers, self._patience)
         try:
             yield from pool.records()
@@ -56,12 +80,12 @@ class ProcessExecutor:
             pool.end()
 
 
-class _Worker:
+class _Worker(Generic[Task, Answer]):
     """A worker process and the tasks that it still has to answer, the one at work first."""
 
-    def __init__(self, job: Job, patience: float) -> None:
+    def __init__(self, job: Work[Task, Answer], patience: float) -> None:
         self._patience = patience
-        self.tasks: deque[Entry] = deque()
+        self.tasks: deque[Task] = deque()
         self.ready = False
         self.deadline = time.monotonic() + PATIENCE  # for its start
         self.connection, theirs = Pipe()
@@ -80,7 +104,7 @@ class _Worker:
         theirs.close()
         self._send(job)
 
-    def give(self, chunk: Chunk) -> None:
+    def give(self, chunk: Sequence[Task]) -> None:
         """Sends tasks to a worker that has none."""
         self.tasks.extend(chunk)
         if self.ready:
@@ -107,16 +131,18 @@ class _Worker:
             return self._process.wait()
 
 
-class _Pool:
-    def __init__(self, job: Job, chunks: Sequence[Chunk], workers: int, patience: float) -> None:
+class _Pool(Generic[Task, Answer]):
+    def __init__(
+        self, job: Work[Task, Answer], chunks: Sequence[Sequence[Task]], workers: int, patience: float
+    ) -> None:
         self._job, self._patience = job, patience
-        self._waiting: deque[Chunk] = deque(chunk for chunk in chunks if chunk)
+        self._waiting: deque[Sequence[Task]] = deque(chunk for chunk in chunks if chunk)
         self._most = workers
-        self._workers: dict[Connection, _Worker] = {}
+        self._workers: dict[Connection, _Worker[Task, Answer]] = {}
         self._deaths: Counter[str] = Counter()
         self._stillborn = 0
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[Answer]:
         """One record for each task."""
         while True:
             self._assign()
@@ -142,26 +168,26 @@ class _Pool:
         idle = [worker for worker in self._workers.values() if not worker.tasks]
         while self._waiting and (idle or len(self._workers) < self._most):
             if not idle:
-                worker = _Worker(self._job, self._patience)
+                worker = _Worker[Task, Answer](self._job, self._patience)
                 self._workers[worker.connection] = worker
                 idle.append(worker)
             idle.pop().give(self._waiting.popleft())
 
-    def _heard(self, worker: _Worker) -> Iterator[Record]:
+    def _heard(self, worker: _Worker[Task, Answer]) -> Iterator[Answer]:
         try:
             said = worker.connection.recv()
         except (EOFError, OSError):
             yield from self._died(worker)
             return
         worker.touch()
-        if isinstance(said, Record):
+        if said != READY:
             worker.tasks.popleft()
             yield said
         else:
             worker.ready = True
             self._stillborn = 0
 
-    def _died(self, worker: _Worker) -> Iterator[Record]:
+    def _died(self, worker: _Worker[Task, Answer]) -> Iterator[Answer]:
         """Its first task is tried again, alone and after all others, until that is once too often."""
         del self._workers[worker.connection]
         code = worker.end(_DYING)
@@ -180,15 +206,15 @@ class _Pool:
             self._waiting.append([entry])
         else:
             cause = f"signal {-code}" if code < 0 else f"exit code {code}"
-            yield lost(entry, f"the worker died ({cause})")
+            yield self._job.lost(entry, f"the worker died ({cause})")
 
-    def _gave_up(self, worker: _Worker) -> Iterator[Record]:
+    def _gave_up(self, worker: _Worker[Task, Answer]) -> Iterator[Answer]:
         del self._workers[worker.connection]
         worker.end()
         entry = worker.tasks.popleft()
         self._put_back(worker)
-        yield lost(entry, f"no answer in {self._patience:g} seconds")
+        yield self._job.lost(entry, f"no answer in {self._patience:g} seconds")
 
-    def _put_back(self, worker: _Worker) -> None:
+    def _put_back(self, worker: _Worker[Task, Answer]) -> None:
         if worker.tasks:
             self._waiting.appendleft(list(worker.tasks))

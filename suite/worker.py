@@ -11,22 +11,20 @@ import time
 from multiprocessing.connection import Connection
 from typing import Any
 
-from .work import certifier
-
 READY = "ready"
 
 
 def serve() -> None:
-    """Certifies what comes through the connection whose number is the first argument, until it is closed."""
+    """Answers what comes through the connection whose number is the first argument, until it is closed."""
     descriptor, parent = map(int, sys.argv[1:])
     _end_with(parent)
     connection: Connection[Any, Any] = Connection(descriptor)
     try:
-        certify = certifier(connection.recv()).certify
+        answer = connection.recv().begin()
         connection.send(READY)
         while True:
-            for entry in connection.recv():
-                connection.send(certify(entry))
+            for task in connection.recv():
+                connection.send(answer(task))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return  # the parent ended
 
