@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...schemas.errors import TableError, Where
-from ...schemas.offer_id import id_text
+from ...schemas.offer_id import IdTemplate, id_text
 from ...schemas.plan import MAX_ID
 from ...schemas.units import Type
 from ..coding import first_rows
@@ -63,20 +64,41 @@ class Offers:
         if not wanted or template is None:
             return np.flatnonzero(good)
         # A row can only match when each part does, so few rows are left for the comparison of whole ids.
-        candidate = np.ones(len(self.rows), np.bool_)
+        start = self._start(template, wanted)
+        rows = self.rows[start]
+        candidate = np.ones(len(rows), np.bool_)
         for position, column in enumerate(template.columns):
-            values = self.table.column(column).take(self.rows)
+            values = self.table.taken(column, rows)
             codes, number = codes_of(values)
             parts = texts(
                 values.take(first_rows(codes, number)), self.table.world.tables[self.table.table].fields[column].type
             )
             allowed = {key[position] for key in wanted}
             candidate &= np.array([part in allowed for part in parts], np.bool_)[codes]
-        near = np.flatnonzero(candidate)
+        near = start[candidate]
         columns = [self._texts(column, self.rows[near]) for column in template.columns]
         matches = [key in wanted for key in zip(*columns, strict=True)]
         good[near[np.array(matches, np.bool_)]] = True
         return np.flatnonzero(good)
+
+    def _start(self, template: IdTemplate, wanted: Iterable[tuple[str | None, ...]]) -> Ints:
+        """The indices of the rows that have the first column of the table's key as an id says it, if ids say it.
+
+        Tables lie in the order of their key, so these are a few ranges of rows, and the others need no look.
+        """
+        first = self.table.world.tables[self.table.table].key[0]
+        if first not in template.columns:
+            return np.arange(len(self.rows))
+        values, position = self.table.column(first), template.columns.index(first)
+        if values.words is None or values.null is not None:
+            return np.arange(len(self.rows))
+        words, sought = values.words, sorted({key[position] or "" for key in wanted})
+        places = [bisect_left(words, text) for text in sought]
+        codes = [place for place, text in zip(places, sought, strict=True) if words[place : place + 1] == (text,)]
+        ends = np.searchsorted(values.data, np.array([codes, [code + 1 for code in codes]], values.data.dtype))
+        lows, highs = np.searchsorted(self.rows, ends)
+        ranges = [np.arange(low, high) for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
+        return np.concatenate([np.zeros(0, np.int64), *ranges])
 
     def check_unique(self) -> None:
         """Refuses offers that share an id: TableError with one of them. Takes a sort of the offers."""
