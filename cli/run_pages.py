@@ -88,7 +88,7 @@ def _section(
     table: Table, heading: str = "", text: str = "", figures: Sequence[Figure] = (), level: int = 3
 ) -> Section:
     if len(table.rows) > LISTED:
-        text += f" The first {LISTED} of {len(table.rows):,} rows; `--out-tables` writes them all."
+        text += f" The first {LISTED} of {len(table.rows):,} rows; --out-tables writes them all."
     first = figures[0] if figures else None
     return Section(heading or table.title, text.strip(), first, grid(table), level, tuple(figures[1:]))
 
@@ -187,6 +187,8 @@ def _breakdowns(every: Mapping[str, Table], drawn: Sequence[str]) -> Iterator[Se
     ):  # fmt: skip
         table = every[name]
         yield _section(table, figures=[_lines(table, what, rate, drawn, joined) for rate in ("FR", "OR-5")])
+        if name == "by_objective":
+            yield _section(every["by_metric"])
 
 
 def _lines(table: Table, what: str, rate: str, drawn: Sequence[str], joined: bool = True) -> Figure:
@@ -310,7 +312,7 @@ def _users(every: Mapping[str, Table], drawn: Sequence[str]) -> Iterator[Section
     alt = "OR-5 in percent by agent and style of the user"
     text = (
         "Styles change the tone and never what is asked for, so a consistent agent has a low coefficient of variation "
-        "(population standard deviation over mean of the nine rates). `CV by chance` is what would be expected if "
+        "(population standard deviation over mean of the nine rates). “CV by chance” is what would be expected if "
         "styles made no difference, with as many conversations."
     )
     yield Section("Whether users matter", text)
@@ -328,7 +330,7 @@ def _violations(every: Mapping[str, Table]) -> Iterator[Section]:
     sums = {name: sum(row[2] for row in table.rows if row[0] == name) for name in names}
     bars = [(short(name), float(sums[name]), f"{sums[name]:,}") for name in names[:_BARS]]
     alt = f"Final plans that break each constraint; most often {short(names[0])}, {sums[names[0]]:,} times"
-    text = alt + ". A plan that breaks several counts for each. `told before`: the user had said so."
+    text = alt + ". A plan that breaks several counts for each. “told before”: the user had said so."
     if len(names) > _BARS:
         text += f" The figure shows the first {_BARS} of {len(names):,} constraints."
     yield _section(table, "", text, [Figure(bars_chart(bars, "plans"), alt)], level=2)
@@ -376,7 +378,7 @@ _WORDS = (
     ("intervals", "95 %, clustered by task: Wilson's with an effective number for shares, the sandwich for means."),
     (
         "exact",
-        "Counts, gaps and regrets are exact; means are shown rounded. `--out-tables` writes all of them in full.",
+        "Counts, gaps and regrets are exact; means are shown rounded. --out-tables writes all of them in full.",
     ),
 )
 

@@ -70,7 +70,9 @@ def boxes_chart(
         y=alt.Y("agent:N", sort=list(agents), title=None, axis=alt.Axis(labelLimit=_ROOM)),
         tooltip=["agent:N", "said:N"],
     )
-    whole = base.mark_rule(color=INK).encode(x=alt.X("least:Q", title=across), x2="most:Q")
+    whole = base.mark_rule(color=INK).encode(
+        x=alt.X("least:Q", title=across, axis=alt.Axis(tickMinStep=1)), x2="most:Q"
+    )
     middle = base.mark_bar(size=12, color=INK, opacity=0.55).encode(x="low:Q", x2="high:Q")
     tick = base.mark_tick(size=16, thickness=3, color=MARK).encode(x="median:Q")
     return finished(alt.layer(whole, middle, tick), height=max(60, 26 * len(rows)))

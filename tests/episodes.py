@@ -54,7 +54,9 @@ def regret(found: Verdict, seen: int | None) -> Regret:
 
 def turn(number: int, found: Verdict, **more: Any) -> TurnRecord:
     """A turn with a verdict."""
-    known: dict[str, Any] = {"user": f"user says {number}", "agent": f"agent says {number}", "answered": Answered.RECOMMENDATION}  # fmt: skip
+    known: dict[str, Any] = {
+        "user": f"user says {number}", "agent": f"agent says {number}", "answered": Answered.RECOMMENDATION,
+    }  # fmt: skip
     return TurnRecord(number=number, verdict=found, **{**known, **more})
 
 

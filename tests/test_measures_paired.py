@@ -179,7 +179,7 @@ def test_the_worst_cases_are_one_for_each_task() -> None:
 def test_every_group_holds_each_conversation_once() -> None:
     found = whole(40, ["a", "b", "c"], 2)
     every = {table.name: table for table in tables(found)}
-    for name in ("by_level", "by_objective", "by_constraints", "by_speed", "by_effort"):
+    for name in ("by_level", "by_objective", "by_metric", "by_constraints", "by_speed", "by_effort"):
         for agent in found.agents:
             rows = [row for row in every[name].rows if row[0] == agent]
             assert sum(row[2] for row in rows) == 80
@@ -205,6 +205,8 @@ def test_all_tables_are_the_same_in_json_and_parquet_and_hold_no_nan() -> None:
             for name, cell in row.items():
                 if isinstance(cell, dict) and "hits" in cell:
                     assert (cell["hits"], cell["of"]) == (plain[name]["hits"], plain[name]["of"])
+                elif isinstance(cell, dict) and "deviation" in cell:
+                    assert cell["mean"] == plain[name]["mean"]
                 elif isinstance(cell, dict) and "of" in cell:
                     assert cell["exact"] == plain[name]["mean"]
                 elif isinstance(cell, dict):
