@@ -85,12 +85,12 @@ def slots() -> tuple[Slot, ...]:
     counts = _spread(NUMBER_OF_WISHES, "wishes")
     found: list[Slot] = []
     for level, objectives in OBJECTIVES.items():
-        kinds = tuple(dict.fromkeys(item.kind for item in FEATURES if item.level <= level))
         drawn_objectives = _spread(objectives, "objective", level)
         sizes = _spread(CONSTRAINTS[level], "constraints", level)
         for place, (objective, size) in enumerate(zip(drawn_objectives, sizes, strict=True)):
             form = FORMS[level][place % len(FORMS[level])]
             least = fundamental(level, form, objective)
+            kinds = _kinds(level, objective)
             found.append(
                 Slot(
                     id=f"compass-{level}-{place + 1:03d}",
@@ -127,6 +127,12 @@ def _traits(slot: Slot) -> set[str]:
         f"kind {slot.kind}", f"{slot.level} kind {slot.kind}", f"form {slot.form}", f"{slot.level} form {slot.form}",
         f"{slot.level} constraints {slot.constraints}", f"wishes {slot.wishes}",
     }  # fmt: skip
+
+
+def _kinds(level: int, objective: str) -> list[str]:
+    """The kinds of features of a level, but what the objective is about."""
+    found = dict.fromkeys(item.kind for item in FEATURES if item.level <= level)
+    return [kind for kind in found if kind not in {item.kind for item in FEATURES if item.topic == objective}]
 
 
 def _spread(numbers: Mapping[Value, int], *address: int | str) -> list[Value]:
