@@ -52,7 +52,7 @@ def run(
 ) -> int:  # fmt: skip
     """Have agents talk with a simulated user about the tasks of SUITE, and score every turn exactly.
 
-    SUITE is a name (`compass`) or a folder with a suite.json. Built-in agents need no model and no network; --agent all
+    SUITE is a name (`compass`) or a folder with a tasks.json. Built-in agents need no model and no network; --agent all
     runs all of them. What is finished is on the disk at once: the same command again goes on where it stopped, and
     refuses to mix in anything that was asked for otherwise.
 

@@ -451,7 +451,7 @@ def _make(out: Path, run_: Replayed, data: str | None = "parks") -> None:
 
 def test_a_suite_does_not_depend_on_the_order_in_which_its_tasks_come(tmp_path: Path) -> None:
     _make(tmp_path / "out", Replayed())
-    assert (tmp_path / "out" / "suite.json").read_bytes() == (FOLDER / "suite.json").read_bytes()
+    assert (tmp_path / "out" / "tasks.json").read_bytes() == (FOLDER / "tasks.json").read_bytes()
     for folder in ("tasks", "certificates"):
         mine = {path.name: path.read_bytes() for path in (tmp_path / "out" / folder).iterdir()}
         assert mine == {path.name: path.read_bytes() for path in (FOLDER / folder).iterdir()}

@@ -218,7 +218,7 @@ def test_no_input_shows_a_traceback_or_commands_the_terminal(content: bytes, sma
     [
         ("nowhere", "no suite 'nowhere'"),
         ("{suite}:parks-9", "no task 'parks-9'"),
-        ("{suite}/suite.json", "error"),
+        ("{suite}/tasks.json", "error"),
         ("{examples}/day_trip/day.yaml", "conversations are about tasks that pick one offer a choice"),
     ],
 )

@@ -563,14 +563,14 @@ def test_all_agents_are_one_word_and_the_sample_another(suite: Path, tmp_path: P
     facts = facts_of(out)
     assert facts.agents == tuple(BASELINES)
     assert facts.tasks == NAMES[1:]
-    content = json.loads((suite / "suite.json").read_bytes())
+    content = json.loads((suite / "tasks.json").read_bytes())
     assert facts.suite_digest == digest(content)
     assert SuiteFile.model_validate_json(canonical_bytes(content)).sample == facts.tasks
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"cobench_suite": 2}', '{"name": "' + "x" * 10, "\0"])
 def test_what_is_no_suite_is_refused(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "suite.json").write_text(text, encoding="utf-8")
+    (tmp_path / "tasks.json").write_text(text, encoding="utf-8")
     assert run(["run", str(tmp_path), "--agent", "greedy", "--out", str(tmp_path / "out")]) == 2
     assert "this is no suite" in capsys.readouterr().err
 
