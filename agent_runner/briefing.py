@@ -12,17 +12,17 @@ from .suites import Case
 from .tools.toolbox import TOOLS
 
 _ROLE = """\
-You are a travel agent. A customer tells you what trip they want, some of it at once and some of it only later, and what \
-is to be best about it. Whatever they say must hold has to hold exactly; among everything that keeps to it, find what is \
-best by the customer's own measure. All prices are in US dollars, all dates in August 2025 are written YYYY-MM-DD."""
+You are a travel agent. A customer tells you what trip they want, some of it at once and some of it only later, and \
+what is to be best about it. Whatever they say must hold has to hold exactly; among everything that keeps to it, find \
+what is best by the customer's own measure. Prices are in US dollars, dates in August 2025 are written YYYY-MM-DD."""
 _TOOLS = """\
-Find offers with the tools; know nothing about offers but what tools have told you. Searches show a part of what there \
-is to know and of what there is: details have tools of their own, and long lists have pages. Calls can be repeated as \
-often as needed, before each of your replies."""
+Find offers with the tools; know nothing about offers but what tools have told you. Searches show a part of what \
+there is to know and of what there is: details have tools of their own, and long lists have pages. Call them as often \
+as needed before each of your replies."""
 _CODE = """\
 Find offers with programs: run_python runs a Python program of yours and returns what it prints. Programs import the \
-tools as functions, as in `from tools import search_hotel`, call them by keyword, and get dicts and lists back; a wrong \
-call raises tools.ToolError. Nothing is kept from one program to the next but what `notebook` keeps. There is no network.
+tools as functions, as in `from tools import search_hotel`, call them by keyword, and get dicts and lists; a wrong \
+call raises tools.ToolError. Only the notebook lasts from one program to the next. There is no network.
 
 The functions:
 {functions}"""
@@ -32,8 +32,8 @@ Each of your replies to the customer is one JSON object and nothing else:
 {{"message": "what you say to the customer", "recommendation": null}}
 {example}
 
-Give a recommendation as soon as you have one, and again whenever something changes: the last one counts. Pass every id \
-through {validators} first, and copy it letter by letter. {number}"""
+Give a recommendation as soon as you have one, and again whenever something changes: the last one counts. Pass every \
+id through {validators} first, and copy it letter by letter. {number}"""
 _SEVERAL = """\
 Up to {most} ids may be recommended as alternatives; the best of them counts."""
 _ONE = """\
@@ -42,7 +42,12 @@ A recommendation is exactly one trip: one id for each part."""
 
 def briefing(case: Case, mode: Mode = "tools") -> str:
     """The whole text for a conversation; nothing in it depends on the task but which parts a trip has."""
-    return "\n\n".join([_ROLE, _CODE.format(functions=tools_text()) if mode == "code" else _TOOLS, form_of(case)])
+    return f"{role(mode)}\n\n{form_of(case)}"
+
+
+def role(mode: Mode = "tools") -> str:
+    """What the agent is there for, and how it finds offers."""
+    return f"{_ROLE}\n\n{_CODE.format(functions=tools_text()) if mode == 'code' else _TOOLS}"
 
 
 def form_of(case: Case) -> str:

@@ -24,7 +24,7 @@ click.rich_click.COMMAND_GROUPS = {
     "cobench": [
         {"name": "Certify and score", "commands": ["verify", "check", "score", "report", "solve", "prove"]},
         {"name": "Ask about all plans", "commands": ["rank", "best", "explain", "diff"]},
-        {"name": "Agents", "commands": ["run", "play", "compare"]},
+        {"name": "Agents", "commands": ["run", "play", "compare", "mcp"]},
         {"name": "Judge tasks", "commands": ["audit", "harden"]},
         {"name": "Thousands of tasks", "commands": ["certify", "merge"]},
         {"name": "Write tasks and data", "commands": ["init", "convert", "tasks", "schema", "data", "completion"]},
@@ -38,7 +38,7 @@ _HOMES = {
     "rank": "ranking", "best": "ranking", "explain": "explaining", "diff": "comparing", "report": "reporting",
     "compare": "comparing_runs", "audit": "auditing",
     "harden": "auditing", "certify": "suite", "merge": "suite", "init": "files", "schema": "files", "data": "data",
-    "completion": "files", "convert": "converting", "tasks": "tasks", "run": "running", "play": "playing",
+    "completion": "files", "convert": "converting", "run": "running", "play": "playing", "mcp": "mcp", "tasks": "tasks",
 }  # fmt: skip
 
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from ..schemas.errors import Disagreement, InputError
+from .cases import case_for
 from .common import progress, say, visible
 
 if TYPE_CHECKING:
     from ..agent_runner.env import Env
     from ..agent_runner.play import Action, Commands, Recommend, Say
-    from ..agent_runner.suites import Case
 
 PROMPT = "> "
 LONGEST = 1 << 20  # bytes of a line
@@ -49,7 +48,7 @@ def play(what: str, seed: int, turns: int, out: Path | None, quiet: bool) -> int
         require_writable(out)
     with progress(quiet) as shown:
         shown.begin("reading the task")
-        case = _case(what, seed, shown.begin)
+        case = case_for(what, seed, shown.begin)
         shown.begin("reading tables")
         toolbox = Toolbox(catalogue_of(case.dataset))
     persona = persona_for(seed, case.problem.id, 1)
@@ -60,37 +59,6 @@ def play(what: str, seed: int, turns: int, out: Path | None, quiet: bool) -> int
         write_atomically(out, env.episode().to_bytes())
         say(f"conversation written: {out}", err=True)
     return 0
-
-
-def _case(what: str, seed: int, step: Callable[[str], None]) -> Case:
-    """The task of a file, certified now, or one of a suite."""
-    from ..agent_runner.chance import drawn
-    from ..agent_runner.suites import is_suite, open_suite
-
-    if Path(what).is_file():
-        return _certified(Path(what), step)
-    name, _, task = what.rpartition(":")
-    if name and not is_suite(what):
-        return open_suite(name).case(task)
-    suite = open_suite(what)
-    return suite.case(suite.facts.tasks[drawn(len(suite.facts.tasks), seed, "play")])
-
-
-def _certified(path: Path, step: Callable[[str], None]) -> Case:
-    from ..agent_runner.suites import case_of
-    from ..schemas.task import load_task
-    from ..solver.checker.check import open_data
-    from ..verification import data_of, verify
-
-    file = load_task(path)
-    dataset = data_of(file, None)
-    result = verify(file, dataset, engines="scan", step=step, survivors=False)
-    if result.refuted:
-        raise Disagreement(f"error: the checker refutes the engine: {result.refuted[0].detail}")
-    if result.certificate.claims.optimum is None:
-        raise InputError("the task has no plan that is known, so that nothing can be scored", where=file.source.where())
-    data = open_data(dataset.folder, result.problem)
-    return case_of(file, result.problem, dataset, data, result.certificate, str(path))
 
 
 def _talk(env: Env, commands: Commands) -> None:

@@ -36,13 +36,12 @@ def make(
     cobench tasks make compass --seed 1 --out compass
     cobench tasks make compass --sample --data parks --out small
     """
-    from ..suite.executor import ProcessExecutor
     from ..tasks.compass.making import make as make_suite
 
     with progress(quiet=quiet) as shown:
         shown.begin(f"making {family}")
         made = make_suite(
-            out, seed, data, ProcessExecutor(workers),
+            out, seed, data, workers,
             lambda done, of, what: shown.begin(f"making {family}: {what}, {done} of {of}"), sampled=sample,
         )  # fmt: skip
     if as_json:

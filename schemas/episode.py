@@ -178,7 +178,7 @@ class Episode(Written):
     @property
     def found(self) -> int:
         """How many different offers for this task tools have returned: the paper's search yield Y."""
-        return len({offer for call in self.calls for ids in call.offers.values() for offer in ids})
+        return len({(choice, offer) for call in self.calls for choice, ids in call.offers.items() for offer in ids})
 
     def to_bytes(self) -> bytes:
         """The file's bytes: canonical JSON."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from cobench.agent_runner.chance import drawn
+from cobench.schemas.chance import drawn
 from cobench.schemas.episode import (
     Answered,
     CallRecord,

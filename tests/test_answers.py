@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,15 +18,15 @@ from cobench.schemas.verdict import VerdictKind
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from .small_suite import CONTENT, FLIGHT, HOTEL, PERMIT, Cases, write_suite
+from .small_suite import CONTENT, FLIGHT, HOTEL, PERMIT, Cases
 
 HUGE = 1 << 20
 NO_OBJECT = "the reply must be one JSON object"
 
 
 @pytest.fixture(scope="module")
-def cases(tmp_path_factory: pytest.TempPathFactory) -> Cases:
-    return Cases(write_suite(tmp_path_factory.mktemp("suite") / "small"))
+def cases(small_suite: Path) -> Cases:
+    return Cases(small_suite)
 
 
 def reply(message: str = "Here you are.", **ids: Any) -> str:

@@ -110,7 +110,7 @@ ROOMS = {
     # Makes tasks and certifies them before it lets them in.
     "compass": Room(
         ("tasks.compass", "tasks.compass.*"),
-        rooms=("schemas", "datasets", "tasks", "model", "lower", "scan", "answers", "check", "verification"),
+        rooms=("schemas", "datasets", "workers", "tasks", "model", "lower", "scan", "answers", "check", "verification"),
         libraries=("pyarrow", "numpy"),
     ),
     "tasks": Room(
@@ -121,6 +121,17 @@ ROOMS = {
         ("agent_runner.tools", "agent_runner.tools.*"),
         rooms=("schemas", "datasets"),
         libraries=("polars", "rapidfuzz"),
+    ),
+    # Adapters: each knows the conversation and one library.
+    "inspect": Room(
+        ("agent_runner.inspect", "agent_runner.inspect.*"),
+        rooms=("schemas", "agent_runner", "tools", *PUBLIC_SOLVER),
+        libraries=("anyio", "inspect_ai", "rich"),
+    ),
+    "mcp": Room(
+        ("agent_runner.mcp", "agent_runner.mcp.*"),
+        rooms=("schemas", "agent_runner", "tools"),
+        libraries=("anyio", "mcp", "mcp_types"),
     ),
     "agent_runner": Room(
         ("agent_runner", "agent_runner.*"),
@@ -141,7 +152,19 @@ ROOMS = {
 }
 NO_ROOMS = ("tests", "benchmarks", "docs")  # folders whose Python files are not part of the package
 
-HEAVY = {"numba", "llvmlite", "ortools", "pulp", "highspy", "pandas"}  # not loaded before a command needs it
+HEAVY = {
+    "numba",
+    "llvmlite",
+    "ortools",
+    "pulp",
+    "highspy",
+    "pandas",
+    "inspect_ai",
+    "mcp",
+    "openai",
+    "altair",
+    "vl_convert",
+}  # not loaded before a command needs it
 MAX_LINES = 400
 LONGER = {
     "schemas/binding.py",  # one method for each node of the language

@@ -17,7 +17,7 @@ from cobench.schemas.verdict import VerdictKind
 from hypothesis import given
 from hypothesis import strategies as st
 
-from .small_suite import FLIGHT, HOTEL, NAMES, TASKS, Cases, write_suite
+from .small_suite import FLIGHT, HOTEL, NAMES, TASKS, Cases
 
 SEARCH = "search_hotel location=Zion start_date=2025-08-15 end_date=2025-08-17 num_guests=3"
 
@@ -25,13 +25,8 @@ Play = Callable[..., "tuple[int, str, str]"]
 
 
 @pytest.fixture(scope="module")
-def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_suite(tmp_path_factory.mktemp("suite") / "small")
-
-
-@pytest.fixture(scope="module")
-def cases(suite: Path) -> Cases:
-    return Cases(suite)
+def cases(small_suite: Path) -> Cases:
+    return Cases(small_suite)
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +88,7 @@ def test_lines_are_read(line: str, action: Any, commands: Commands) -> None:
         ("say", "say what?"),
         ("help flights", "there is no tool 'flights'"),
         ("serch_hotel location=Zion", "did you mean 'search_hotel'?"),
-        ("pay now", "help shows all"),
+        ("$$$ now", "help shows all"),
         ("search_hotel Zion", "'Zion' is no name=value"),
         ('search_hotel location="Zion', "a quotation mark is not closed"),
         ("search_hotel location=a location=b", "'location' is given twice"),
@@ -137,10 +132,10 @@ def test_names_of_commands_tools_and_parameters_complete(line: str, found: list[
 # ------------------------------------------------------------------------------------------------ what is shown
 
 
-def test_a_whole_conversation(cases: Cases, suite: Path, tmp_path: Path, play: Play) -> None:
+def test_a_whole_conversation(cases: Cases, small_suite: Path, tmp_path: Path, play: Play) -> None:
     best, out = cases.best(FLIGHT), tmp_path / "me.json"
     lines = [SEARCH, f"recommend hotel={best['hotel']} flight={best['flight']} It fits.", *["say Anything else?"] * 40]
-    code, shown, _ = play(f"{suite}:{FLIGHT}", "\n".join(lines), "--out", str(out))
+    code, shown, _ = play(f"{small_suite}:{FLIGHT}", "\n".join(lines), "--out", str(out))
     assert code == 0
     assert all(word in shown for word in (best["hotel"], "total price", "user, message 2", "The conversation is over"))
     assert "optimal" in shown
@@ -151,18 +146,18 @@ def test_a_whole_conversation(cases: Cases, suite: Path, tmp_path: Path, play: P
     assert (episode.verdict.kind, episode.turns[0].validated) == (VerdictKind.OPTIMAL, True)
 
 
-def test_help_names_every_command_and_tool(suite: Path, play: Play, commands: Commands) -> None:
-    _, shown, _ = play(f"{suite}:{FLIGHT}", "help\nhelp search_flights\nagain\n")
+def test_help_names_every_command_and_tool(small_suite: Path, play: Play, commands: Commands) -> None:
+    _, shown, _ = play(f"{small_suite}:{FLIGHT}", "help\nhelp search_flights\nagain\n")
     assert all(name in shown for name in (*COMMANDS, *commands.tools))
     assert "recommend hotel=ID flight=ID" in shown
     assert "direct_flights_only" in shown
     assert shown.count("user, message 1") == 2
 
 
-def test_what_there_is_not_is_not_recommended(suite: Path, tmp_path: Path, play: Play) -> None:
+def test_what_there_is_not_is_not_recommended(small_suite: Path, tmp_path: Path, play: Play) -> None:
     out = tmp_path / "me.json"
     lines = "recommend hotel=pkg_00000000_12_15_1\nrecommend hotel=a,b,c,d\nsearch_hotel location=Atlantis\n"
-    _, shown, _ = play(f"{suite}:{HOTEL}", lines, "--out", str(out))
+    _, shown, _ = play(f"{small_suite}:{HOTEL}", lines, "--out", str(out))
     assert "pkg_00000000_12_15_1" in shown
     assert "at most 3 ids" in shown
     episode = Episode.model_validate_json(out.read_bytes())
@@ -177,18 +172,18 @@ def test_a_task_file_is_certified_first(play: Play) -> None:
     assert "never read" not in shown
 
 
-def test_the_seed_picks_a_task_of_a_suite(suite: Path, tmp_path: Path, play: Play) -> None:
+def test_the_seed_picks_a_task_of_a_suite(small_suite: Path, tmp_path: Path, play: Play) -> None:
     picked: list[str] = []
     for seed in (1, 2, 3, 1):
-        play(str(suite), "", "--seed", str(seed), "--out", str(tmp_path / "me.json"))
+        play(str(small_suite), "", "--seed", str(seed), "--out", str(tmp_path / "me.json"))
         picked.append(Episode.model_validate_json((tmp_path / "me.json").read_bytes()).task)
     assert picked[0] == picked[-1]
     assert 1 < len(set(picked)) <= len(NAMES)
 
 
-def test_turns_are_limited(suite: Path, tmp_path: Path, play: Play) -> None:
+def test_turns_are_limited(small_suite: Path, tmp_path: Path, play: Play) -> None:
     out = tmp_path / "me.json"
-    _, shown, _ = play(f"{suite}:{HOTEL}", "say a\nsay b\nsay c\n", "--turns", "2", "--out", str(out))
+    _, shown, _ = play(f"{small_suite}:{HOTEL}", "say a\nsay b\nsay c\n", "--turns", "2", "--out", str(out))
     assert "turn limit" in shown
     episode = Episode.model_validate_json(out.read_bytes())
     assert [turn.answered for turn in episode.turns] == [Answered.MESSAGE] * 2
@@ -209,8 +204,8 @@ def test_turns_are_limited(suite: Path, tmp_path: Path, play: Play) -> None:
         random.Random(3).randbytes(5000),  # noqa: S311 - any bytes
     ],
 )
-def test_no_input_shows_a_traceback_or_commands_the_terminal(content: bytes, suite: Path, play: Play) -> None:
-    code, shown, errors = play(f"{suite}:{HOTEL}", content)
+def test_no_input_shows_a_traceback_or_commands_the_terminal(content: bytes, small_suite: Path, play: Play) -> None:
+    code, shown, errors = play(f"{small_suite}:{HOTEL}", content)
     assert code == 0
     assert "Traceback" not in shown + errors
     assert "internal error" not in errors
@@ -227,8 +222,8 @@ def test_no_input_shows_a_traceback_or_commands_the_terminal(content: bytes, sui
         ("{examples}/day_trip/day.yaml", "conversations are about tasks that pick one offer a choice"),
     ],
 )
-def test_what_cannot_be_played_is_refused(what: str, said: str, suite: Path, play: Play) -> None:
+def test_what_cannot_be_played_is_refused(what: str, said: str, small_suite: Path, play: Play) -> None:
     examples = Path(__file__).resolve().parent.parent / "examples"
-    code, _, errors = play(what.format(suite=suite, examples=examples), "quit\n")
+    code, _, errors = play(what.format(suite=small_suite, examples=examples), "quit\n")
     assert code == 2
     assert said in errors

@@ -23,7 +23,7 @@ from .speaking import Reply, added
 from .tools import Played
 
 RULES = """\
-To call a tool, write one JSON object {{"tool": "…", "arguments": {{…}}}} instead of a reply; its result is told to you then.
+To call a tool, write one JSON object {{"tool": "…", "arguments": {{…}}}} instead of a reply; you are told its result.
 
 The tools:
 {tools}"""
@@ -79,7 +79,10 @@ def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
 def _call_schema() -> dict[str, Any]:
     """One alternative a tool, with the tool's own parameters."""
     tools = [
-        _object({"tool": {"type": "string", "enum": [tool.name]}, "arguments": _bounded(tool.schema())}, ["tool", "arguments"])
+        _object(
+            {"tool": {"type": "string", "enum": [tool.name]}, "arguments": _bounded(tool.schema())},
+            ["tool", "arguments"],
+        )
         for tool in TOOLS.values()
     ]
     return {"anyOf": tools}

@@ -1,4 +1,4 @@
-"""The conversation as Inspect's solver: the user's message, the model's calls and reply, the score, the next message."""
+"""The conversation as Inspect's solver: the user's message, the model's calls and reply, the score, and so on."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def conversation(
 ) -> Solver:  # fmt: skip
     """Has the conversation about the task that a sample names, and leaves its record in the store.
 
-    `calls` and `tokens` cap the conversation, `steps` the rounds of calls before one reply. `voice`: how the model calls
-    tools, by its provider, or by JSON that a schema constrains, which local models without tool calling can do.
+    `calls` and `tokens` cap the conversation, `steps` the rounds of calls before one reply. `voice`: how the model
+    calls tools, by its provider, or by JSON that a schema constrains, which local models without tool calling can do.
     """
     if voice == "json" and mode == "code":
         raise InputError("coding mode needs a model that calls tools: mode=code goes with voice=native")
-    cases = Cases(suite, seed=seed, mode=mode, limits=EnvLimits(turns, calls, tokens))
+    cases = Cases(suite, seed, mode, EnvLimits(turns, calls, tokens))
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - Inspect's signature
         model = get_model()

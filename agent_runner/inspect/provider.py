@@ -87,12 +87,15 @@ class Relay:
             self._out.put(fault)
 
 
+NO_CONFIG = GenerateConfig()
+
+
 class BuiltIn(ModelAPI):
     """The model `cobench/NAME`: the built-in agent NAME, within conversations of the task cobench/compass."""
 
     def __init__(
         self, model_name: str, base_url: str | None = None, api_key: str | None = None,
-        config: GenerateConfig = GenerateConfig(), **_: Any,
+        config: GenerateConfig = NO_CONFIG, **_: Any,
     ) -> None:  # fmt: skip
         super().__init__(model_name, base_url, api_key, [], config)
         baseline(model_name, ())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 from inspect_ai import eval as evaluate
-from inspect_ai.log import EvalLog
+from inspect_ai.log import EvalError, EvalLog
 from inspect_ai.solver import TaskState
 from rich.text import Text
 
@@ -19,16 +20,17 @@ from .scorer import episode_in
 from .task import conversations, samples
 
 RETRIES = 6  # of a request that failed for a reason that may pass: with the waits between them, some five minutes
-SECONDS = 600  # for one answer of a model, retries included
+SECONDS = 1800  # for an answer of a model, retries included
+ATTEMPT = 600  # … and without
 Tick = Callable[[int, int], None]
 
 
 def run_model(suite: Suite, folder: RunFolder, tick: Tick, *, connections: int | None = None) -> None:
     """Has every conversation of a model's run that has no record yet.
 
-    Each is on the disk before `tick` is told of it: how many are done, and of how many. What breaks off for a reason that
-    is not the agent's is kept as unscored. `connections`: most requests to the model at once. Raises InputError for a
-    model that cannot be had, and KeyboardInterrupt when it was interrupted.
+    Each is on the disk before `tick` is told of it: how many are done, and of how many. What breaks off for a reason
+    that is not the agent's is kept as unscored. `connections`: most requests to the model at once. Raises InputError
+    for a model that cannot be had, and KeyboardInterrupt when it was interrupted.
     """
     facts, left = folder.facts, folder.left()
     if not left:
@@ -81,8 +83,10 @@ def _evaluated(task: Any, folder: RunFolder, connections: int | None) -> EvalLog
             log_level="error",
             display="none",
             fail_on_error=False,
+            retry_on_error=1,  # of what no request is tried again for, such as an answer that is no JSON
             max_retries=RETRIES,
             timeout=SECONDS,
+            attempt_timeout=ATTEMPT,
             max_connections=connections,
             cost_limit=None if limit is None else float(limit),
         )
@@ -98,13 +102,23 @@ def _plain(fault: Exception) -> str:
     return " ".join(Text.from_markup(str(fault)).plain.removeprefix("ERROR: ").split())
 
 
+def _reason(error: EvalError) -> str:
+    """What happened, also where Inspect says no more than how often it tried."""
+    tried = re.fullmatch(r"RetryError\(<Future .* raised (\w+)>\)", error.message)
+    if tried is None:
+        return error.message
+    lines = [line.strip() for line in error.traceback.splitlines()]
+    told = [line for line in lines if re.match(rf"(?:[\w.]+\.)?{tried[1]}: ", line)]
+    return f"tried {RETRIES + 1} times: {told[-1] if told else tried[1]}"
+
+
 def _reasons(log: EvalLog) -> dict[tuple[str, int], str]:
     """Why conversations have no outcome, by task and epoch."""
     found: dict[tuple[str, int], str] = {}
     for sample in log.samples or ():
         key = sample.metadata[TASK], sample.metadata[EPOCH]
         if sample.error is not None:
-            found[key] = sample.error.message
+            found[key] = _reason(sample.error)
         elif sample.limit is not None:
             found[key] = f"{sample.limit.type} limit: {sample.limit.reason or sample.limit.limit}"
     return found

@@ -98,7 +98,11 @@ def _part(name: str) -> Scorer:
     async def scored(state: TaskState, target: Target) -> Score | None:  # noqa: ARG001 - Inspect's signature
         found = state.store.get(STANDING)
         if found is None:
-            return Score.unscored(reason="no outcome", explanation="the conversation broke off") if name == "outcome" else None
+            return (
+                Score.unscored(reason="no outcome", explanation="the conversation broke off")
+                if name == "outcome"
+                else None
+            )
         if name not in found:
             return None
         return Score(

@@ -24,7 +24,10 @@ class Reply:
 
 
 class Speaker(Protocol):
-    """A model in one conversation; messages that come about are added to those given. `rules`: what it is told first."""
+    """A model in one conversation; messages that come about are added to those given.
+
+    `rules`: what it is told first.
+    """
 
     rules: str
 
@@ -43,20 +46,18 @@ class Native:
 
     async def reply(self, messages: list[ChatMessage], *, calls: bool) -> Reply:
         """The reply to the last message; after `steps` rounds of calls the model has to speak."""
-        usage = Usage()
-        for step in range(self._steps + 1):
+        usage, step = Usage(), 0
+        while True:
             last = not calls or step == self._steps or self._played.env.ended is not None
-            output = await self._model.generate(
-                messages, tools=self._tools, tool_choice="none" if last else "auto"
-            )  # fmt: skip
-            usage = added(usage, output)
-            if last or not output.message.tool_calls:
-                break
-            messages.append(output.message)
+            output = await self._model.generate(messages, self._tools, "none" if last else "auto")
+            usage, said = added(usage, output), output.message
+            if last or not said.tool_calls:
+                # what is not called stays out of the history: no provider takes a call without an answer
+                messages.append(ChatMessageAssistant(content=said.content, model=output.model, source="generate"))
+                return Reply(output.completion, usage)
+            messages.append(said)
             messages += await called(self._played, messages, self._tools)
-        # what is not called stays out of the history: no provider takes a call without an answer
-        messages.append(ChatMessageAssistant(content=output.message.content, model=output.model, source="generate"))
-        return Reply(output.completion, usage)
+            step += 1
 
 
 async def answer(speaker: Speaker, played: Played, messages: list[ChatMessage]) -> Reply:

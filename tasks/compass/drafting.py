@@ -11,7 +11,17 @@ from ..converted import yaml_text
 from .dice import Dice
 from .features import FEATURES, Feature
 from .fundamental import (
-    Part, budget, constrained, dates, either, flights, hike, nights_of, permit, place, rooms,
+    Part,
+    budget,
+    constrained,
+    dates,
+    either,
+    flights,
+    hike,
+    nights_of,
+    permit,
+    place,
+    rooms,
 )  # fmt: skip
 from .objectives import Goal, goal, guard
 from .plans import Data, Plans, RejectedError, tables

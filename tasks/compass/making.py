@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ...datasets.opening import bundled, open_dataset
 from ...datasets.parks.build import build
@@ -15,22 +15,16 @@ from ...schemas.canonical import canonical_bytes
 from ...schemas.errors import CobenchError
 from ...schemas.suite import SUITE, SuiteFile
 from ...schemas.version import VERSION
+from ...workers import answers
 from ..converted import drafting
 from .building import Built, Work
 from .quality import page, quality
 from .slots import Slot, sample, slots
 
 NAME = "compass"
+WORKER = __name__.rpartition(".")[0]  # the module that a worker runs
 DATA = "data"  # the copy of the world in a suite's folder
 Tick = Callable[[int, int, str], None]
-
-
-class Executor(Protocol):
-    """Whoever builds the slots, in any order: see `suite.executor`."""
-
-    def run(self, job: Work, chunks: Sequence[Sequence[Slot]]) -> Generator[Built]:
-        """What became of each slot, as they come; closing the generator ends all work."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +35,7 @@ class Made:
     quality: dict[str, Any]
 
 
-def make(out: Path, seed: int, data: str | None, executor: Executor, tick: Tick, *, sampled: bool = False) -> Made:
+def make(out: Path, seed: int, data: str | None, workers: int, tick: Tick, *, sampled: bool = False) -> Made:
     """Writes a suite to a new folder: all 281 tasks, or the 40 of the sample, the same as they are among all.
 
     `data`: a bundled name, which tasks then name; a folder, which is copied; or None for the full parks world, which
@@ -59,7 +53,7 @@ def make(out: Path, seed: int, data: str | None, executor: Executor, tick: Tick,
             tick(0, len(wanted), "the world")
             _world(data, draft.folder / DATA)
             work = Work(seed, str((draft.folder / DATA).absolute()), f"../{DATA}")
-        built = _built(wanted, work, executor, tick)
+        built = _built(wanted, work, workers, tick)
         for item in built:
             _write(draft.folder / "tasks" / f"{item.slot.id}.yaml", item.task)
             _write(draft.folder / "certificates" / f"{item.slot.id}.cert.json", item.certificate)
@@ -86,17 +80,22 @@ def _world(data: str | None, folder: Path) -> None:
         shutil.copyfile(path, folder / path.name)
 
 
-def _built(wanted: Sequence[Slot], work: Work, executor: Executor, tick: Tick) -> list[Built]:
+def _built(wanted: Sequence[Slot], work: Work, workers: int, tick: Tick) -> list[Built]:
     """What became of all slots, in their order; raises CobenchError for one that could not be filled."""
     found: dict[str, Built] = {}
     tick(0, len(wanted), "tasks")
-    with closing(executor.run(work, [[slot] for slot in wanted])) as answers:
-        for built in answers:
+    with closing(answers(WORKER, work, [[slot] for slot in wanted], _lost, workers=workers)) as found_so_far:
+        for built in found_so_far:
             if built.fault:
                 raise CobenchError(f"error: {built.slot.id}: {built.fault}")
             found[built.slot.id] = built
             tick(len(found), len(wanted), "tasks")
     return [found[slot.id] for slot in wanted]
+
+
+def _lost(slot: Slot, reason: str) -> Built:
+    """What is said of a slot that took its worker down."""
+    return Built(slot, fault=reason)
 
 
 def _write(path: Path, content: bytes) -> None:

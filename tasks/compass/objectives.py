@@ -74,7 +74,10 @@ def guard(objective: str, dice: Dice) -> Part | None:
     """The constraint, told at the start, that makes the objective known in every plan; None where it always is."""
     if objective == "score":
         least = dice.pick(("6.5", "7.0", "7.5"), "least score")
-        says = ("The hotel must have a review score of {it} or better.", "No hotel with a review score below {it} or none.")
+        says = (
+            "The hotel must have a review score of {it} or better.",
+            "No hotel with a review score below {it} or none.",
+        )
         require = f"hotel.review_score >= {least}"
         return Part("least_score", ("review score",), require, dice.pick(says, "say guard").format(it=least))
     if objective == "drive":

@@ -35,7 +35,9 @@ def quality(built: Sequence[Built], seed: int, data: str) -> dict[str, Any]:
         "told later": _counts(item.later for item in built),
         "wishes": _counts(slot.wishes for slot in slots if slot.objective == WISHES),
         "dates": _counts(slot.form for slot in slots),
-        "kinds": _counts(kind for item in built for kind in dict.fromkeys(item.kinds) if not kind.startswith("dates: ")),
+        "kinds": _counts(
+            kind for item in built for kind in dict.fromkeys(item.kinds) if not kind.startswith("dates: ")
+        ),
         "plans": _spread([item.plans for item in facts]),
         "values": _spread([item.values for item in facts]),
         "best plans": _spread([item.tied for item in facts]),
@@ -69,7 +71,11 @@ def page(found: Mapping[str, Any]) -> str:
     ):  # fmt: skip
         lines += ["", f"| {title} | number |", "|---|---:|", *(f"| {name} | {n:,} |" for name, n in found[key].items())]
     levels = list(found["levels"])
-    lines += ["", f"| Objective | {' | '.join(f'level {level}' for level in levels)} |", "|---|" + "---:|" * len(levels)]
+    lines += [
+        "",
+        f"| Objective | {' | '.join(f'level {level}' for level in levels)} |",
+        "|---|" + "---:|" * len(levels),
+    ]
     for name, counts in found["objectives"].items():
         lines.append(f"| {name} | {' | '.join(str(counts.get(level, 0)) for level in levels)} |")
     lines += ["", "| Of each task | least | median | most |", "|---|---:|---:|---:|"]

@@ -1,0 +1,46 @@
+"""Tasks that a conversation can be about, as they are named on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..schemas.errors import Disagreement, InputError
+
+if TYPE_CHECKING:
+    from ..agent_runner.suites import Case
+
+
+def case_for(what: str, seed: int, step: Callable[[str], None]) -> Case:
+    """What `TASK|SUITE[:ID]` on a command line stands for: the task of a file, certified now, or one of a suite.
+
+    Of a suite without an ID the seed picks one.
+    """
+    from ..schemas.chance import drawn
+    from ..agent_runner.suites import is_suite, open_suite
+
+    if Path(what).is_file():
+        return _certified(Path(what), step)
+    name, _, task = what.rpartition(":")
+    if name and not is_suite(what):
+        return open_suite(name).case(task)
+    suite = open_suite(what)
+    return suite.case(suite.facts.tasks[drawn(len(suite.facts.tasks), seed, "play")])
+
+
+def _certified(path: Path, step: Callable[[str], None]) -> Case:
+    from ..agent_runner.suites import case_of
+    from ..schemas.task import load_task
+    from ..solver.checker.check import open_data
+    from ..verification import data_of, verify
+
+    file = load_task(path)
+    dataset = data_of(file, None)
+    result = verify(file, dataset, engines="scan", step=step, survivors=False)
+    if result.refuted:
+        raise Disagreement(f"error: the checker refutes the engine: {result.refuted[0].detail}")
+    if result.certificate.claims.optimum is None:
+        raise InputError("the task has no plan that is known, so that nothing can be scored", where=file.source.where())
+    data = open_data(dataset.folder, result.problem)
+    return case_of(file, result.problem, dataset, data, result.certificate, str(path))
