@@ -12,7 +12,7 @@ from ..schemas import expression as ex
 from ..schemas.episode import Episode
 from ..schemas.problem import Constraint, Objective, Problem
 from ..schemas.units import Type
-from .coding.program import Output, run_code
+from .coding.program import CodeLimits, Output, run_code
 from .env import Env
 from .tools.result import Result
 
@@ -37,7 +37,7 @@ class View:
         """
         problem = self._env.case.problem
         told = tuple(item for item in problem.constraints if item.name in self.revealed)
-        return replace(problem, constraints=(*told, *_guards(problem.objective)))
+        return replace(problem, constraints=(*told, *_guards(problem.objective)), expected=None)
 
     @property
     def shown(self) -> Mapping[str, frozenset[str]]:
@@ -48,9 +48,9 @@ class View:
         """The result of a tool."""
         return self._env.call(name, arguments)
 
-    def run_code(self, source: str) -> Output:
+    def run_code(self, source: str, limits: CodeLimits | None = None) -> Output:
         """The output of a program that calls the tools, as agents in coding mode write them; raises SandboxError."""
-        return run_code(self._env, source)
+        return run_code(self._env, source, limits)
 
 
 def _guards(objective: Objective) -> Iterator[Constraint]:

@@ -32,6 +32,7 @@ from ..schemas.validation import Written
 from .tables import TABLES, table_bytes
 
 RUN, LOCK, EPISODES, UNSCORED, LOGS = "run.json", "lock", "episodes", "unscored", "logs"
+_OURS = (RUN, LOCK, EPISODES, UNSCORED, LOGS)
 LONGEST = 100  # characters of an agent's name as part of a file's
 
 Model = TypeVar("Model", bound=Written)
@@ -145,7 +146,7 @@ def open_run(folder: Path, facts: RunFile) -> Generator[RunFolder]:
         _claim(folder, facts)  # again: it may have been another's in the meantime
         for rest in (*folder.glob(".*.tmp"), *folder.glob("*/.*.tmp")):
             rest.unlink(missing_ok=True)  # of a process that was killed
-        if not (folder / RUN).exists():
+        if not _begun(folder):
             write_atomically(folder / RUN, facts.to_bytes())
         yield RunFolder(folder, facts, [episode for _, episode in _read(folder, facts, EPISODES, Episode)])
 
@@ -200,14 +201,19 @@ def _document(path: Path, model: type[Model], hint: str) -> Model:
         raise InputError("this file is damaged: it is no canonical JSON", where=where, hint=hint) from None
 
 
+def _begun(folder: Path) -> bool:
+    """Whether any conversation was had; before that a run may still ask for something else."""
+    return any(any((folder / inside).glob("*.json")) for inside in (EPISODES, UNSCORED))
+
+
 def _claim(folder: Path, facts: RunFile) -> None:
     where = Where(str(folder))
-    if (folder / RUN).exists():
+    if _begun(folder):
         different = _facts(folder).difference(facts)
         if different:
             hint = "give another folder, or ask for the same as before"
             raise InputError(f"the run in this folder is another: {different}", where=where, hint=hint)
-    elif folder.is_dir() and any(path.name != LOCK and path.suffix != ".tmp" for path in folder.iterdir()):
+    elif folder.is_dir() and any(path.name not in _OURS and path.suffix != ".tmp" for path in folder.iterdir()):
         raise InputError("the folder holds something else", where=where, hint="give a new folder, or an empty one")
 
 

@@ -52,7 +52,7 @@ class Case:
 
 
 class Suite:
-    """The tasks of a folder with a `suite.json`; tables stay open from one task to the next."""
+    """The tasks of a folder with a `tasks.json`; tables stay open from one task to the next."""
 
     def __init__(self, folder: Path, facts: SuiteFile) -> None:
         self.folder, self.facts = folder, facts

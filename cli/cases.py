@@ -17,7 +17,7 @@ def case_for(what: str, seed: int, step: Callable[[str], None]) -> Case:
 
     Of a suite without an ID the seed picks one.
     """
-    from ..agent_runner.chance import drawn
+    from ..schemas.chance import drawn
     from ..agent_runner.suites import is_suite, open_suite
 
     if Path(what).is_file():

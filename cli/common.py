@@ -38,12 +38,19 @@ def worst(codes: Iterable[int]) -> int:
 
 
 def find_files(patterns: Sequence[str], suffixes: tuple[str, ...], what: str) -> list[Path]:
-    """Files, the files with such suffixes below folders, and what globs match: each once, in a stable order."""
+    """Files, the files with such suffixes below folders, and what globs match: each once, in a stable order.
+
+    A dataset.yaml below a folder is what tasks are about, and none itself.
+    """
     found: dict[Path, None] = {}
     for pattern in patterns:
         path = Path(pattern)
         if path.is_dir():
-            inside = sorted(item for item in path.rglob("*") if item.name.endswith(suffixes) and item.is_file())
+            inside = sorted(
+                item
+                for item in path.rglob("*")
+                if item.name.endswith(suffixes) and item.name != "dataset.yaml" and item.is_file()
+            )
             if not inside:
                 raise click.UsageError(f"the folder '{pattern}' holds no {what}")
             found.update(dict.fromkeys(inside))

@@ -24,7 +24,7 @@ _PATH = click.Path(path_type=Path)
 def mcp(what: str, out: Path | None, agent: str, seed: int, quiet: bool) -> int:
     """Serve the tools of a task on stdin and stdout, for a client of the Model Context Protocol (MCP).
 
-    TASK is a file, which is certified first; SUITE a name or a folder with a suite.json. The client gets the eighteen
+    TASK is a file, which is certified first; SUITE a name or a folder with a tasks.json. The client gets the eighteen
     tools and a prompt `task` with all that the user wants; what it last passes through the recommend tools is its
     recommendation. When it disconnects, that is scored.
 

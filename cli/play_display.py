@@ -10,7 +10,6 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from ..agent_runner.measures.effort import effort, search_yield
 from ..schemas.canonical import narrow
 from ..schemas.episode import Ended
 from ..schemas.units import format_value
@@ -94,8 +93,7 @@ def print_end(env: Env) -> None:
         for name, amount in parts.items():
             table.add_row(name, "–" if amount is None else format_value(narrow(amount), kind))
         show(console(), table)
-    calls = episode.calls
-    say(f"  {len(episode.turns)} turns, effort {effort(calls)}, yield {search_yield(calls)}")
+    say(f"  {len(episode.turns)} turns, effort {episode.effort}, yield {episode.found}")
 
 
 def _print_facts(content: Mapping[str, Any]) -> None:

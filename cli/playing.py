@@ -30,7 +30,7 @@ _PATH = click.Path(path_type=Path)
 def play(what: str, seed: int, turns: int, out: Path | None, quiet: bool) -> int:
     """Talk with the simulated user yourself: find offers with the tools, recommend some, and see how good they are.
 
-    TASK is a file, which is certified first; SUITE a name or a folder with a suite.json, of which the seed picks a task
+    TASK is a file, which is certified first; SUITE a name or a folder with a tasks.json, of which the seed picks a task
     unless its ID is given. `help` says what can be typed; all is scored as an agent's conversation would be.
 
     \b

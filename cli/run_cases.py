@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -15,7 +16,8 @@ from ..schemas.canonical import narrow
 from ..schemas.episode import Answered
 from ..schemas.units import Type, format_value
 from .common import visible
-from .run_cells import NONE, TEXT, share_text, short
+from .run_cells import NONE, share_text
+from .words import TEXT, count, short
 
 if TYPE_CHECKING:
     from ..agent_runner.measures.collected import Collected
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 _SAID = 1500  # characters of a message
 _TURNS = 12  # of a transcript
 _CALLS = 8  # of a turn
-_ARGUMENTS = 160  # characters of a call's arguments
+_ARGUMENTS = 200  # characters of a call's arguments
 _AGENTS = 8  # of which cases are shown
 _CUT = (
     f"Transcripts have at most {_TURNS} turns, {_CALLS} calls of each and {_SAID:,} characters of a message; the files "
@@ -147,11 +149,11 @@ def transcript(item: Episode) -> Transcript:
         calls = [call for call in item.calls if call.turn == turn.number]
         entries.append(Entry(f"user, turn {turn.number}", _message(turn.user), "user"))
         if calls:
-            entries.append(Entry(f"{len(calls):,} calls", _calls(calls)))
+            entries.append(Entry(count(len(calls), "call"), _calls(calls)))
         entries.append(Entry(_answered(turn), _message(turn.agent), "agent"))
         entries.append(Entry("verdict", _stands(turn)))
     if len(item.turns) > _TURNS:
-        entries.append(Entry("cut", f"… and {len(item.turns) - _TURNS} more turns"))
+        entries.append(Entry("cut", f"… and {count(len(item.turns) - _TURNS, 'more turn')}"))
     entries.append(Entry("end", item.ended.value))
     title = f"{short(item.task)}: {short(item.agent)}, epoch {item.epoch}: {short(verdict_text(item.verdict), TEXT)}"
     return Transcript(title, tuple(entries))
@@ -168,13 +170,24 @@ def _answered(turn: TurnRecord) -> str:
 
 def _calls(calls: Sequence[CallRecord]) -> str:
     lines = [
-        f"{short(call.tool)} {short(call.arguments, _ARGUMENTS)}"
+        f"{short(call.tool)} {short(_given(call.arguments), _ARGUMENTS)}"
         + (f" — wrong {call.fault.value}" if call.fault else "")
         for call in calls[:_CALLS]
     ]
     if len(calls) > _CALLS:
         lines.append(f"… and {len(calls) - _CALLS:,} more")
     return "\n".join(lines)
+
+
+def _given(arguments: str) -> str:
+    """The arguments of a call, without those that ask for nothing."""
+    try:
+        found = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return arguments
+    if not isinstance(found, dict):
+        return arguments
+    return ", ".join(f"{name}={value}" for name, value in found.items() if value is not False and value is not None)
 
 
 def _stands(turn: TurnRecord) -> str:

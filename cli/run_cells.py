@@ -9,20 +9,13 @@ from typing import Any
 
 from ..agent_runner.analysis import Rate
 from ..agent_runner.measures.intervals import Mean
+from ..agent_runner.measures.stability import Spread
 from ..agent_runner.measures.table import Column, Table
 from ..report.page import Grid
-from .common import visible
+from .words import TEXT, short
 
 NONE = "–"
-NAME = 60  # characters of a name
-TEXT = 400  # … of another text
 LISTED = 400  # rows of a table on a page
-
-
-def short(text: str, most: int = NAME) -> str:
-    """The text in one line with what cannot be seen escaped, its middle left out where it is long."""
-    text = " ".join(visible(" ".join(text[: 2 * most].split()) if len(text) > 4 * most else text).split())
-    return text if len(text) <= most else f"{text[: most // 2]}…{text[-(most - most // 2 - 1) :]}"
 
 
 def share_text(share: Fraction | float) -> str:
@@ -54,9 +47,15 @@ def number_text(value: float) -> str:
     return "< 0.001" if 0 < value < 0.001 else f"{value:.3f}"
 
 
+def spread_text(spread: Spread) -> str:
+    """Mean and population standard deviation in percent, as published tables have it."""
+    return f"{100 * float(spread.mean):.1f} ± {100 * spread.deviation:.1f} %"
+
+
 _TEXTS: dict[str, Callable[[Any], str]] = {
     "text": lambda value: short(value, TEXT), "count": lambda value: f"{value:,}", "share": share_text,
     "number": lambda value: f"{float(value):.1f}", "rate": rate_text, "float": number_text,
+    "spread": spread_text,
     "mean": lambda value: mean_text(value, share=False), "mean share": lambda value: mean_text(value, share=True),
 }  # fmt: skip
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..agent_runner.analysis import Rate
@@ -19,9 +18,12 @@ from ..report.rates import intervals_chart, matrix_chart, shares_chart
 from ..report.runs import boxes_chart, lines_chart, scatter_chart
 from ..schemas.files import write_atomically
 from .run_cases import case_sections, study_sections
-from .run_cells import LISTED, grid, mean_text, rate_text, share_text, short
+from .run_cells import LISTED, grid, mean_text, rate_text, share_text
+from .words import count, short
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..agent_runner.measures.collected import Collected
     from ..agent_runner.measures.table import Table
     from ..agent_runner.runs import Run
@@ -35,12 +37,13 @@ _FATE_COLOURS = ("#00682e", "#4c78a8", "#f58518", "#b279a2", "#eeca3b", "#e45756
 
 def write_run_page(path: Path, title: str, runs: Sequence[Run]) -> None:
     """Writes the page about runs."""
-    write_atomically(path, run_page(title, collected(runs)).encode())
+    found = collected(runs)
+    write_atomically(path, run_page(title, found, tables(found)).encode())
 
 
-def run_page(title: str, found: Collected) -> str:
-    """The page about conversations; equal ones give equal bytes."""
-    every = {table.name: table for table in tables(found)}
+def run_page(title: str, found: Collected, measured: Sequence[Table]) -> str:
+    """The page about conversations and their tables; equal ones give equal bytes."""
+    every = {table.name: table for table in measured}
     drawn = found.agents[:_DRAWN]
     sections = [
         *_headline(every, found, drawn),
@@ -61,7 +64,8 @@ def run_page(title: str, found: Collected) -> str:
         _reading(),
     ]
     tasks = len({item.task for item in found.episodes})
-    lead = f"{len(found.episodes):,} conversations of {len(found.agents):,} agents about {tasks:,} tasks"
+    agents = count(len(found.agents), "agent")
+    lead = f"{count(len(found.episodes), 'conversation')} of {agents} about {count(tasks, 'task')}"
     if len(found.runs) > 1:
         lead += f", from {len(found.runs)} runs"
     return page(short(title, 200), lead + ".", sections, contents=True)
@@ -84,7 +88,7 @@ def _section(
     table: Table, heading: str = "", text: str = "", figures: Sequence[Figure] = (), level: int = 3
 ) -> Section:
     if len(table.rows) > LISTED:
-        text += f" The first {LISTED} of {len(table.rows):,} rows; `--out-tables` writes them all."
+        text += f" The first {LISTED} of {len(table.rows):,} rows; --out-tables writes them all."
     first = figures[0] if figures else None
     return Section(heading or table.title, text.strip(), first, grid(table), level, tuple(figures[1:]))
 
@@ -118,9 +122,8 @@ def _headline(every: Mapping[str, Table], found: Collected, drawn: Sequence[str]
         text += f" Figures show the first {len(drawn)} of {len(found.agents):,} agents; tables have them all."
     if len({frozenset(item.task for item in found.of(agent)) for agent in found.agents}) > 1:
         text += " Agents had different tasks: rates of different agents are not about the same."
-    yield _section(
-        every["headline"], "", text, [Figure(intervals_chart(rates, "share of conversations"), alt)], level=2
-    )
+    yield Section(every["headline"].title, text, Figure(intervals_chart(rates, "share of conversations"), alt))
+    yield _section(every["headline"], "By agent")
     for name in ("gaps", "conduct", "verdicts"):
         if name in every:
             yield _section(every[name])
@@ -161,15 +164,14 @@ def _validity(every: Mapping[str, Table], found: Collected) -> Iterator[Section]
         return
     unscored, faults = sum(found.unscored.values()), sum(row.user_faults for row in found.summaries)
     text = (
-        f"{unscored:,} conversations have no outcome for a reason that is not the agent's; they count nowhere above. "
-        f"The simulated user was at fault in {faults:,} turns, which is not charged to agents."
+        f"{count(unscored, 'conversation')} without an outcome, for a reason that is not the agent's: these count "
+        f"nowhere. The simulated user was at fault in {count(faults, 'turn')}, which is not charged to agents."
     )
     for reason, number in found.reasons[:3]:
-        text += f" Unscored {number:,} times: {short(reason, 200)}."
+        text += f" {count(number, 'conversation')}: {short(reason, 200)}."
     table = every["validity"]
     yield Section(table.title, text, grid=grid(table), boxed=True)
-    if "user_faults" in every:
-        yield _section(every["user_faults"])
+    yield from (_section(every[name]) for name in ("endings", "user_faults") if name in every)
 
 
 def _breakdowns(every: Mapping[str, Table], drawn: Sequence[str]) -> Iterator[Section]:
@@ -178,15 +180,18 @@ def _breakdowns(every: Mapping[str, Table], drawn: Sequence[str]) -> Iterator[Se
     yield Section(
         "What tasks are like", "FR and OR-5 with 95 % intervals, clustered by task; tables have OR-10 and OR-20."
     )
-    for name, what in (
-        ("by_level", "level"), ("by_objective", "objective"), ("by_constraints", "constraints"), ("by_speed", "t*"),
-        ("by_user", "user"),
+    for name, what, joined in (
+        ("by_level", "level", True), ("by_objective", "objective", False),
+        ("by_constraints", "constraints", True), ("by_speed", "t*", True),
+        ("by_user", "user", False),
     ):  # fmt: skip
         table = every[name]
-        yield _section(table, figures=[_lines(table, what, rate, drawn) for rate in ("FR", "OR-5")])
+        yield _section(table, figures=[_lines(table, what, rate, drawn, joined) for rate in ("FR", "OR-5")])
+        if name == "by_objective":
+            yield _section(every["by_metric"])
 
 
-def _lines(table: Table, what: str, rate: str, drawn: Sequence[str]) -> Figure:
+def _lines(table: Table, what: str, rate: str, drawn: Sequence[str], joined: bool = True) -> Figure:
     """A figure of a rate over the groups of a table."""
     rows = _rows(table, drawn)
     order = list(dict.fromkeys(row[what] for row in rows))
@@ -196,7 +201,7 @@ def _lines(table: Table, what: str, rate: str, drawn: Sequence[str]) -> Figure:
         for row in rows
     ]  # fmt: skip
     alt = f"{rate} by {what}, a line for each agent: " + _said(rows, what, rate)
-    return Figure(lines_chart(points, [short(agent) for agent in drawn], order, what, rate), alt)
+    return Figure(lines_chart(points, [short(agent) for agent in drawn], order, what, rate, joined=joined), alt)
 
 
 def _said(rows: Sequence[Mapping[str, Any]], what: str, rate: str) -> str:
@@ -263,7 +268,9 @@ def _turns(every: Mapping[str, Table], drawn: Sequence[str]) -> Iterator[Section
             (row["agent"], str(row["turn"]), _share(row[what]), row[what].low, row[what].high, rate_text(row[what]))
             for row in rows
         ]
-        figures.append(Figure(lines_chart(points, names, order, "turn", what), f"{what} after each turn, by agent"))
+        figures.append(
+            Figure(lines_chart(points, names, order, "turn", what, ends=False), f"{what} after each turn, by agent")
+        )
     for what in ("exploration regret", "gap"):
         means: list[tuple[str, str, float, float, float, str]] = []
         for row in rows:
@@ -272,12 +279,12 @@ def _turns(every: Mapping[str, Table], drawn: Sequence[str]) -> Iterator[Section
                 low, high = mean.interval or (value, value)
                 means.append((row["agent"], str(row["turn"]), value, low, high, mean_text(mean, share=True)))
         if means:
-            chart = lines_chart(means, names, order, "turn", f"mean {what}", share=False)
+            chart = lines_chart(means, names, order, "turn", f"mean {what}", share=False, ends=False)
             figures.append(Figure(chart, f"Mean {what} after each turn, relative to the optimum, by agent"))
     text = (
         "How the recommendation stands after each turn, by all constraints, also those not told yet. A conversation "
-        "that has ended stays as it ended. Exploration regret is over conversations in which a feasible plan was shown, the "
-        "gap over those whose plan is feasible."
+        "that has ended stays as it ended. Exploration regret is over conversations in which a feasible plan was "
+        "shown, the gap over those whose plan is feasible."
     )
     yield _section(table, "", text, figures, level=2)
 
@@ -305,7 +312,7 @@ def _users(every: Mapping[str, Table], drawn: Sequence[str]) -> Iterator[Section
     alt = "OR-5 in percent by agent and style of the user"
     text = (
         "Styles change the tone and never what is asked for, so a consistent agent has a low coefficient of variation "
-        "(population standard deviation over mean of the nine rates). `CV by chance` is what would be expected if "
+        "(population standard deviation over mean of the nine rates). “CV by chance” is what would be expected if "
         "styles made no difference, with as many conversations."
     )
     yield Section("Whether users matter", text)
@@ -323,7 +330,7 @@ def _violations(every: Mapping[str, Table]) -> Iterator[Section]:
     sums = {name: sum(row[2] for row in table.rows if row[0] == name) for name in names}
     bars = [(short(name), float(sums[name]), f"{sums[name]:,}") for name in names[:_BARS]]
     alt = f"Final plans that break each constraint; most often {short(names[0])}, {sums[names[0]]:,} times"
-    text = alt + ". A plan that breaks several counts for each. `told before`: the user had said so."
+    text = alt + ". A plan that breaks several counts for each. “told before”: the user had said so."
     if len(names) > _BARS:
         text += f" The figure shows the first {_BARS} of {len(names):,} constraints."
     yield _section(table, "", text, [Figure(bars_chart(bars, "plans"), alt)], level=2)
@@ -353,8 +360,8 @@ def _calls(every: Mapping[str, Table], drawn: Sequence[str]) -> Iterator[Section
 def _paper(every: Mapping[str, Table]) -> Iterator[Section]:
     text = (
         "What the COMPASS paper reports of its own agents, tasks and data, which are not public. Nothing in these "
-        "tables was measured here, and nothing above is theirs. v2: the main tables; v1: studies of the appendix, with older "
-        "models. The paper also writes solve rate or acceptable rate for FR."
+        "tables was measured here, and nothing above is theirs. v2: the main tables; v1: studies of the appendix, with "
+        "older models. The paper also writes solve rate or acceptable rate for FR."
     )
     yield Section("For reference: the paper's own numbers", text)
     yield from (_section(table) for name, table in every.items() if name.startswith("paper_"))
@@ -371,7 +378,7 @@ _WORDS = (
     ("intervals", "95 %, clustered by task: Wilson's with an effective number for shares, the sandwich for means."),
     (
         "exact",
-        "Counts, gaps and regrets are exact; means are shown rounded. `--out-tables` writes all of them in full.",
+        "Counts, gaps and regrets are exact; means are shown rounded. --out-tables writes all of them in full.",
     ),
 )
 

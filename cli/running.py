@@ -52,7 +52,7 @@ def run(
 ) -> int:  # fmt: skip
     """Have agents talk with a simulated user about the tasks of SUITE, and score every turn exactly.
 
-    SUITE is a name (`compass`) or a folder with a suite.json. Built-in agents need no model and no network; --agent all
+    SUITE is a name (`compass`) or a folder with a tasks.json. Built-in agents need no model and no network; --agent all
     runs all of them. What is finished is on the disk at once: the same command again goes on where it stopped, and
     refuses to mix in anything that was asked for otherwise.
 
@@ -70,6 +70,14 @@ def run(
 
     if bool(agents) == (model is not None):
         raise click.UsageError("say either --agent NAME, or --model NAME")
+    if model is not None:
+        _require_inspect()
+    if page is not None:
+        from ..report.page import require
+        from ..schemas.files import require_writable
+
+        require()
+        require_writable(page)
     opened = open_suite(suite)
     facts = RunFile(
         version=VERSION,
@@ -88,8 +96,18 @@ def run(
     )
     finished = _have_all(opened, facts, out, workers, quiet)
     if page is not None:
-        _write_page(page, finished)
+        from .run_pages import write_run_page
+
+        write_run_page(page, f"{opened.facts.name}: {', '.join(facts.agents)}", [finished])
+        say(f"page written: {page}", err=True)
     return _tell(finished, as_json)
+
+
+def _require_inspect() -> None:
+    from importlib.util import find_spec
+
+    if find_spec("inspect_ai") is None:
+        raise InputError("--model needs inspect_ai, not installed", hint="pip install 'cobench[agents]'")
 
 
 def _tasks(suite: Suite, named: Sequence[str], sample: bool, limit: int | None) -> tuple[str, ...]:
@@ -157,13 +175,14 @@ def _have_all(suite: Suite, facts: RunFile, out: Path, workers: int | None, quie
             rate = done / max(time.monotonic() - started, 1e-9)
             shown.begin(f"{done:,} of {total:,} conversations, {rate:,.1f} a second")
 
-        talk(Job(str(suite.folder.resolve()), facts), order, folder, workers, tick)
+        if "model" in facts.settings:
+            from ..agent_runner.inspect.run import run_model
+
+            run_model(suite, folder, tick)
+        else:
+            talk(Job(str(suite.folder.resolve()), facts), order, folder, workers, tick)
         shown.begin("writing tables")
         return folder.finish()
-
-
-def _write_page(page: Path, run: Run) -> None:
-    raise NotImplementedError
 
 
 def _tell(run: Run, as_json: bool) -> int:

@@ -21,17 +21,18 @@ def _by_agent(agents: Sequence[str]) -> Any:
     colours = [COLOURS[place % len(COLOURS)] for place in range(len(agents))]
     return alt.Color(
         "agent:N", sort=list(agents), title=None, scale=alt.Scale(domain=list(agents), range=colours),
-        legend=alt.Legend(orient="top", columns=3, labelLimit=_ROOM, symbolType="circle"),
+        legend=alt.Legend(orient="top", columns=3, labelLimit=_ROOM, symbolType="circle", symbolOpacity=1),
     )  # fmt: skip
 
 
 def lines_chart(
     points: Sequence[tuple[str, str, float, float, float, str]], agents: Sequence[str], order: Sequence[str],
-    across: str, up: str, *, share: bool = True,
+    across: str, up: str, *, share: bool = True, joined: bool = True, ends: bool = True,
 ) -> dict[str, Any]:  # fmt: skip
     """A line for each agent over places in the order given: (agent, place, value, low, high, what the tooltip says).
 
-    `share`: the values are shares of a whole, and the axis shows all of it.
+    `share`: the values are shares of a whole, and the axis shows all of it. `joined`: places have an order, so that
+    lines mean something. `ends`: with intervals, side by side.
     """
     import altair as alt
 
@@ -39,17 +40,22 @@ def lines_chart(
         {"agent": agent, "place": place, "value": value, "low": low, "high": high, "said": said}
         for agent, place, value, low, high, said in points
     ]
+    axis = alt.Axis(labelAngle=0, labelOverlap=True, domain=True)
     base = alt.Chart(alt.Data(values=values)).encode(
-        x=alt.X("place:O", sort=list(order), title=across, axis=alt.Axis(labelAngle=0, labelOverlap=True)),
+        x=alt.X("place:N", sort=list(order), title=across, axis=axis),
         color=_by_agent(agents),
-        tooltip=["agent:N", "place:O", "said:N"],
+        tooltip=["agent:N", alt.Tooltip("place:N", title=across), "said:N"],
     )
+    if ends:
+        base = base.encode(xOffset=alt.XOffset("agent:N", sort=list(agents)))
     scale = alt.Scale(domain=[0, 1]) if share else alt.Scale(zero=True)
     height = alt.Y("value:Q", title=up, scale=scale, axis=alt.Axis(format="%"))
-    lines = base.mark_line(strokeWidth=1.5).encode(y=height)
-    marks = base.mark_point(filled=True, size=45, opacity=1).encode(y="value:Q")
-    ends = base.mark_rule(opacity=0.25, strokeWidth=3).encode(y="low:Q", y2="high:Q")
-    return finished(alt.layer(ends, lines, marks), height=230)
+    layers = [base.mark_point(filled=True, size=45, opacity=1).encode(y=height)]
+    if joined:
+        layers.insert(0, base.mark_line(strokeWidth=1.2, opacity=0.8).encode(y=height))
+    if ends:
+        layers.insert(0, base.mark_rule(opacity=0.35, strokeWidth=2.5).encode(y=alt.Y("low:Q"), y2="high:Q"))
+    return finished(alt.layer(*layers), height=230)
 
 
 def boxes_chart(
@@ -64,7 +70,9 @@ def boxes_chart(
         y=alt.Y("agent:N", sort=list(agents), title=None, axis=alt.Axis(labelLimit=_ROOM)),
         tooltip=["agent:N", "said:N"],
     )
-    whole = base.mark_rule(color=INK).encode(x=alt.X("least:Q", title=across), x2="most:Q")
+    whole = base.mark_rule(color=INK).encode(
+        x=alt.X("least:Q", title=across, axis=alt.Axis(tickMinStep=1)), x2="most:Q"
+    )
     middle = base.mark_bar(size=12, color=INK, opacity=0.55).encode(x="low:Q", x2="high:Q")
     tick = base.mark_tick(size=16, thickness=3, color=MARK).encode(x="median:Q")
     return finished(alt.layer(whole, middle, tick), height=max(60, 26 * len(rows)))

@@ -16,7 +16,7 @@ class RunFile(Written):
     """Everything that decides what the conversations of a run are, and nothing else: `run.json`.
 
     Each of `agents` has `epochs` conversations about each of `tasks`. `suite_digest` is that of the bytes of its
-    suite.json, `version` that of cobench. `settings`: of models, as text, such as `model`, `user model`, `temperature`.
+    tasks.json, `version` that of cobench. `settings`: of models, as text, such as `model`, `user model`, `temperature`.
     Limits are per conversation: user messages, calls of tools, tokens read and written, dollars; None is none.
     """
 

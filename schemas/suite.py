@@ -1,4 +1,4 @@
-"""What a suite of certified tasks consists of: `suite.json` beside `tasks/` and `certificates/`."""
+"""What a suite of certified tasks consists of: `tasks.json` beside `tasks/` and `certificates/`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 from .canonical import canonical_bytes
 from .validation import Written
 
-SUITE = "suite.json"
+SUITE = "tasks.json"
 
 
 class SuiteFile(Written):

@@ -90,8 +90,8 @@ for folder, folders, names in os.walk("/"):
     Attack("the terminal", "open('/dev/tty', 'w')\nprint('BREACH')"),
     Attack("a disk, by a device file of its own", """
 import os, stat
-os.mknod("/tmp/disk", stat.S_IFBLK | 0o600, os.makedev(8, 0))
-os.open("/tmp/disk", os.O_RDONLY)
+os.mknod("disk", stat.S_IFBLK | 0o600, os.makedev(8, 0))
+os.open("disk", os.O_RDONLY)
 print("BREACH")
 """),
     Attack("a file by its handle",
@@ -120,8 +120,8 @@ open(importlib.util.cache_from_source(json.__file__), "ab")
 print("BREACH")
 """),
     Attack("to remove a module", "import os, json\nos.remove(json.__file__)\nprint('BREACH')"),
-    Attack("to rename the library", "import os\nos.rename(os.path.dirname(os.__file__), '/tmp/x')\nprint('BREACH')"),
-    Attack("to get at the client by a hard link", "import os\nos.link('/client.py', '/tmp/x')\nprint('BREACH')"),
+    Attack("to rename the library", "import os\nos.rename(os.path.dirname(os.__file__), 'x')\nprint('BREACH')"),
+    Attack("to get at the client by a hard link", "import os\nos.link('/client.py', 'x')\nprint('BREACH')"),
     Attack("to make the root writable again",
            SYS + "worked(165, 40, b'none', b'/', None, 32 | 4096, None)\nopen('/x', 'w')\nprint('BREACH')"),
     Attack("to mount something", SYS + "worked(165, 40, b'tmpfs', b'/tmp', b'tmpfs', 0, None)"),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from cobench.agent_runner.chance import drawn
+from cobench.schemas.chance import drawn
 from cobench.schemas.episode import (
     Answered,
     CallRecord,
@@ -54,7 +54,9 @@ def regret(found: Verdict, seen: int | None) -> Regret:
 
 def turn(number: int, found: Verdict, **more: Any) -> TurnRecord:
     """A turn with a verdict."""
-    known = {"user": f"user says {number}", "agent": f"agent says {number}", "answered": Answered.RECOMMENDATION}
+    known: dict[str, Any] = {
+        "user": f"user says {number}", "agent": f"agent says {number}", "answered": Answered.RECOMMENDATION,
+    }  # fmt: skip
     return TurnRecord(number=number, verdict=found, **{**known, **more})
 
 

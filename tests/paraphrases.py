@@ -29,8 +29,8 @@ NOT_REVEALED, NOT_REPEATED, OTHER = UserFault.NOT_REVEALED, UserFault.NOT_REPEAT
 HALLUCINATION, OPTIONAL, WRONG_CLAIM = UserFault.HALLUCINATION, UserFault.OPTIONAL, UserFault.WRONG_CLAIM
 
 
-def reveals(*names: str, **more: bool) -> Decision:
-    return Decision(reveal=names, **more)
+def reveals(*names: str, ask: bool = False) -> Decision:
+    return Decision(reveal=names, ask=ask)
 
 
 # What was to be said, what had been revealed before, and a wording that is as good as the script's own.

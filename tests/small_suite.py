@@ -28,7 +28,7 @@ def write_suite(folder: Path) -> Path:
         certificate = verify(TASKS / f"{name}.yaml", engines="scan", survivors=False).certificate
         (folder / "certificates" / f"{name}.cert.json").write_bytes(certificate.to_bytes())
     facts = SuiteFile(name="small", version="1", seed=0, tasks=NAMES, sample=NAMES[1:])
-    (folder / "suite.json").write_bytes(facts.to_bytes())
+    (folder / "tasks.json").write_bytes(facts.to_bytes())
     return folder
 
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
+from cobench.agent_runner.baselines import baseline
 from cobench.agent_runner.coding import sandbox as walls
 from cobench.agent_runner.coding.channel import MOST_ANSWER, Kept, ProtocolError, read_request
 from cobench.agent_runner.coding.program import CodeLimits, Output, Reason, run_code
 from cobench.agent_runner.coding.sandbox import SandboxError, sandbox
 from cobench.agent_runner.coding.syscalls import REFUSED, seccomp_filter
+from cobench.agent_runner.env import Env
+from cobench.agent_runner.episode import converse
 from cobench.agent_runner.tools.result import Result
-from cobench.schemas.episode import Fault
+from cobench.agent_runner.tools.toolbox import Toolbox
+from cobench.schemas.episode import Episode, Fault
 
-if TYPE_CHECKING:
-    from cobench.agent_runner.env import Env
+from .cases import FILES, PERSONA, case_of, catalogue
 
 
 class Desk:
@@ -56,6 +59,14 @@ def _needs_walls() -> None:
 @pytest.fixture
 def desk() -> Desk:
     return Desk()
+
+
+def played(name: str) -> Episode:
+    """The conversation of a baseline about the first shipped task."""
+    case = case_of(FILES[0])
+    assert case is not None
+    env = Env(case, Toolbox(catalogue()), PERSONA, agent=name, seed=1, mode="code")
+    return converse(env, baseline(name, (1, case.problem.id, 1)))
 
 
 def ran(desk: Desk, source: str, **limits: Any) -> Output:
@@ -256,6 +267,27 @@ def test_an_error_of_ours_within_a_tool_ends_the_program_and_is_raised(
     monkeypatch.setattr(desk, "call", broken)
     with pytest.raises(ZeroDivisionError):
         ran(desk, "from tools import calendar\ncalendar()\nwhile True: pass")
+
+
+@pytest.mark.row(54)
+def test_an_agent_that_writes_programs_closes_the_gap_that_a_naive_one_leaves() -> None:
+    found = {name: played(name) for name in ("greedy", "code")}
+    verdicts = {name: episode.verdict.kind.value for name, episode in found.items()}
+    assert verdicts == {"greedy": "feasible", "code": "optimal"}
+    calls = found["code"].calls
+    assert len([call for call in calls if call.inner]) > 10 * len([call for call in calls if not call.inner])
+    regret = found["code"].regret
+    assert regret is not None
+    assert (regret.exploration, regret.reasoning) == (0, 0)
+
+
+def test_programs_find_what_as_many_calls_find() -> None:
+    code, calls = played("code"), played("exhaustive")
+    assert [turn.options for turn in code.turns] == [turn.options for turn in calls.turns]
+    assert {offer for call in code.calls for ids in call.offers.values() for offer in ids} == {
+        offer for call in calls.calls for ids in call.offers.values() for offer in ids
+    }
+    assert played("code").to_bytes() == code.to_bytes()
 
 
 @pytest.mark.parametrize(

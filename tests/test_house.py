@@ -107,6 +107,12 @@ ROOMS = {
         rooms=("schemas",),
         libraries=("pyarrow",),
     ),
+    # Makes tasks and certifies them before it lets them in.
+    "compass": Room(
+        ("tasks.compass", "tasks.compass.*"),
+        rooms=("schemas", "datasets", "workers", "tasks", "model", "lower", "scan", "answers", "check", "verification"),
+        libraries=("pyarrow", "numpy"),
+    ),
     "tasks": Room(
         ("tasks", "tasks.*"), rooms=("schemas", "datasets", *PUBLIC_SOLVER), libraries=("pyarrow", "pydantic")
     ),

@@ -18,7 +18,7 @@ from cobench.agent_runner.measures.stability import pass_all, spread, stability
 from cobench.agent_runner.measures.styles import consistency, pooled_z, trust
 from cobench.agent_runner.measures.summary import summary
 from cobench.agent_runner.measures.timing import NEVER, answered_at, box, delay, ks_test, speed_bin, speed_bins
-from cobench.schemas.episode import Answered, CallRecord, Fault, Persona, UserFault
+from cobench.schemas.episode import Answered, CallRecord, Episode, Fault, Persona, UserFault
 from cobench.schemas.verdict import Verdict, VerdictKind
 from hypothesis import given
 from hypothesis import strategies as st
@@ -214,7 +214,7 @@ def test_five_numbers() -> None:
 # ---------------------------------------------------------------------------------------------------- styles and trust
 
 
-def with_style(style: int, hits: int, of: int, trusting: bool = True) -> list[object]:
+def with_style(style: int, hits: int, of: int, trusting: bool = True) -> list[Episode]:
     persona = Persona(
         revelation="slow",
         trust="trusting" if trusting else "questioning",

@@ -15,6 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from cobench.datasets.opening import open_dataset
 from cobench.datasets.parks import build as build_module
 from cobench.datasets.parks.build import build
 from cobench.datasets.parks.prng import Stream
@@ -424,6 +425,10 @@ def test_the_committed_mini_is_what_build_writes(folders: dict[str, Path]) -> No
     for table in TABLES.values():
         built, committed = (pl.read_parquet(folders[folder] / table["file"]) for folder in ("mini", "committed"))
         assert_frame_equal(committed, built)
+    built, committed = (open_dataset(str(folders[folder])) for folder in ("mini", "committed"))
+    world = built.manifest.sample()
+    for name in world.tables:
+        assert committed.table(world, name).digest == built.table(world, name).digest
 
 
 def test_every_row_of_mini_is_a_row_of_full(folders: dict[str, Path]) -> None:

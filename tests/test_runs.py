@@ -17,14 +17,12 @@ from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from cobench import workers
 from cobench.agent_runner import batch
 from cobench.agent_runner.baselines import BASELINES
 from cobench.agent_runner.batch import Job, Outcome, Talking
-from cobench.agent_runner.measures.effort import effort, search_yield
 from cobench.agent_runner.runs import Key, file_name, keys_of, open_run, read_run
 from cobench.agent_runner.tables import TABLES
 from cobench.cli import run
@@ -35,18 +33,18 @@ from cobench.schemas.suite import SuiteFile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from .small_suite import HOTEL, NAMES, write_suite
+from .small_suite import HOTEL, NAMES
 
 THOROUGH = os.environ.get("COBENCH_HYPOTHESIS") == "thorough"
-AGENTS = ("greedy", "random", "strategic")
-ASKED = ("--agent", "greedy", "--agent", "random", "--agent", "strategic", "--epochs", "2", "--seed", "5")
+AGENTS = ("greedy", "random")
+ASKED = ("--agent", "greedy", "--agent", "random", "--epochs", "2", "--seed", "5")
 
 RunCobench = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture(scope="module")
-def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_suite(tmp_path_factory.mktemp("suite") / "small")
+def suite(small_suite: Path) -> Path:
+    return small_suite
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +113,7 @@ def until(holds: Callable[[], bool], seconds: float = 60.0) -> bool:
 
 
 @pytest.mark.row(100)
+@pytest.mark.usefixtures("inline")
 def test_two_runs_with_one_seed_are_the_same_bytes(suite: Path, undisturbed: Path, tmp_path: Path) -> None:
     out = tmp_path / "again"
     assert run(["run", str(suite), *ASKED, "--out", str(out), "-q", "--workers", "1"]) == 0
@@ -153,7 +152,7 @@ def test_tables_say_what_the_records_say(undisturbed: Path) -> None:
     for row, item in zip(samples, episodes, strict=True):
         assert (row["task"], row["agent"], row["epoch"]) == (item.task, item.agent, item.epoch)
         assert (row["kind"], row["ended"], row["turns"]) == (item.verdict.kind, item.ended, len(item.turns))
-        assert (row["effort"], row["yield"]) == (effort(item.calls), search_yield(item.calls))
+        assert (row["effort"], row["yield"]) == (item.effort, item.found)
         assert row["style"] == item.persona.style
         assert row["level"] == item.traits.level
         assert row["value"] == (None if item.verdict.value is None else str(item.verdict.value))
@@ -183,7 +182,7 @@ def test_the_table_on_the_terminal_and_the_same_as_json(
     assert run(["run", str(suite), *ASKED, "--out", str(undisturbed), "-q", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert {item["agent"]: item["episodes"] for item in told["agents"]} == dict.fromkeys(AGENTS, 6)
-    assert (told["conversations"], told["unscored"], told["tasks"]) == (18, 0, 3)
+    assert (told["conversations"], told["unscored"], told["tasks"]) == (12, 0, 3)
 
 
 # ------------------------------------------------------------------------------------------------ killed and resumed
@@ -197,7 +196,7 @@ def test_stopped_at_any_moment_and_gone_on_with_nothing_is_lost_or_doubled(
     """A round: kill or interrupt the run several times, each time when another conversation at least is on the disk."""
     for round_ in range(20 if THOROUGH else 1):
         out, moment = tmp_path / str(round_), random.Random(round_)  # noqa: S311 - for a moment
-        for number in (signal.SIGKILL, signal.SIGINT, signal.SIGKILL):
+        for number in (signal.SIGKILL, signal.SIGINT) * (2 if THOROUGH else 1):
             _stop(begin(suite, "--out", out, "--workers", "1"), number, out, moment)
         assert list(out.glob("episodes/*.json"))
         (out / "episodes" / ".half.json.x.tmp").write_bytes(b"{")
@@ -211,7 +210,7 @@ def _stop(process: subprocess.Popen[str], number: signal.Signals, out: Path, mom
     def there() -> int:
         return len(list(out.glob("episodes/*.json")))
 
-    wanted = there() + moment.randint(1, 4)
+    wanted = there() + moment.randint(1, 3)
     assert until(lambda: there() >= wanted or process.poll() is not None)
     time.sleep(moment.uniform(0, 0.02))
     process.send_signal(number)
@@ -306,7 +305,7 @@ def _other_data(folder: Path) -> None:
     data = folder / "tasks" / "parks"
     shutil.copytree(Path(__file__).resolve().parent.parent / "datasets" / "parks" / "mini", data)
     table = pq.read_table(data / "hotels.parquet")
-    scores = pc.subtract(table["review_score"], pa.scalar(1, table["review_score"].type))
+    scores = pa.array([score and score - 1 for score in table["review_score"].to_pylist()], table["review_score"].type)
     pq.write_table(
         table.set_column(table.schema.names.index("review_score"), "review_score", scores), data / "hotels.parquet"
     )
@@ -354,9 +353,6 @@ def test_a_task_that_is_not_what_was_certified_is_refused_before_anything_runs(
     assert said in errors
     assert HOTEL in errors
     assert not list(out.glob("episodes/*"))
-    asked = ["--agent", "greedy", "--task", NAMES[1]]
-    assert run(["run", str(copy), *asked, "--out", str(tmp_path / "rest"), "-q"]) == 0
-    assert len(read_run(tmp_path / "rest").episodes) == 1, "the others can be had without it"
 
 
 @pytest.mark.usefixtures("inline")
@@ -371,6 +367,9 @@ def test_all_that_is_wrong_with_a_suite_is_told_at_once(
     assert HOTEL in errors
     assert NAMES[2] in errors
     assert NAMES[1] not in errors
+    asked = ["--agent", "greedy", "--task", NAMES[1]]
+    assert run(["run", str(copy), *asked, "--out", str(tmp_path / "out"), "-q"]) == 0, "in the same folder: nothing ran"
+    assert len(read_run(tmp_path / "out").episodes) == 1
 
 
 @pytest.mark.usefixtures("inline")
@@ -398,8 +397,7 @@ def test_conversations_about_an_earlier_task_are_not_mixed_with_those_about_a_la
         (b"[" * 100_000, "this file is damaged"),
     ],
 )
-@pytest.mark.usefixtures("inline")
-def test_a_damaged_record_is_named_and_done_again_once_it_is_removed(
+def test_a_damaged_record_is_named(
     damage: bytes, said: str, suite: Path, undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = Path(shutil.copytree(undisturbed, tmp_path / "out"))
@@ -411,9 +409,7 @@ def test_a_damaged_record_is_named_and_done_again_once_it_is_removed(
     errors = capsys.readouterr().err
     assert said in errors
     assert path.name in errors
-    path.unlink()
-    assert run(["run", str(suite), *ASKED, "--out", str(out), "-q"]) == 0
-    assert files(out) == files(undisturbed)
+    assert "remove it" in errors
 
 
 def test_records_that_were_not_asked_for_or_lie_are_refused(undisturbed: Path, tmp_path: Path) -> None:
@@ -463,7 +459,7 @@ def poisoned(env, agent):
     episode = converse(env, agent)
     if episode.agent == "random" and episode.epoch == 1:
         raise ValueError("\\ud800 " + "x" * 5000)
-    if episode.agent == "strategic" and episode.epoch == 1 and "angels" in episode.task:
+    if episode.agent == "greedy" and episode.epoch == 1 and "angels" in episode.task:
         os.abort()
     return episode
 
@@ -484,15 +480,15 @@ def test_a_fault_of_ours_is_never_the_agents_and_is_tried_again(
     assert run(["run", str(suite), *ASKED, "--out", str(out), "-q", "--json", "--workers", "1"]) == 3
     captured = capsys.readouterr()
     told = json.loads(captured.out)
-    assert (told["unscored"], told["conversations"]) == (4, 14)
-    assert {item["agent"]: item["episodes"] for item in told["agents"]} == {"greedy": 6, "random": 3, "strategic": 5}
+    assert (told["unscored"], told["conversations"]) == (4, 8)
+    assert {item["agent"]: item["episodes"] for item in told["agents"]} == {"greedy": 5, "random": 3}
     assert "4 conversations have no outcome" in captured.err
     found = read_run(out)
     reasons = {(item.agent, item.epoch): item.reason for item in found.unscored}
     assert reasons["random", 1].startswith("ValueError: \\ud800 xxx")
-    assert reasons["strategic", 1] == f"the worker died (signal {int(signal.SIGABRT)})"
+    assert reasons["greedy", 1] == f"the worker died (signal {int(signal.SIGABRT)})"
     assert found.missing == 0
-    assert pq.read_table(out / "samples.parquet").num_rows == 14
+    assert pq.read_table(out / "samples.parquet").num_rows == 8
     monkeypatch.setattr(batch, "answers", answers_inline)
     assert run(["run", str(suite), *ASKED, "--out", str(out), "-q"]) == 0
     found = files(out)
@@ -567,14 +563,14 @@ def test_all_agents_are_one_word_and_the_sample_another(suite: Path, tmp_path: P
     facts = facts_of(out)
     assert facts.agents == tuple(BASELINES)
     assert facts.tasks == NAMES[1:]
-    content = json.loads((suite / "suite.json").read_bytes())
+    content = json.loads((suite / "tasks.json").read_bytes())
     assert facts.suite_digest == digest(content)
     assert SuiteFile.model_validate_json(canonical_bytes(content)).sample == facts.tasks
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"cobench_suite": 2}', '{"name": "' + "x" * 10, "\0"])
 def test_what_is_no_suite_is_refused(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "suite.json").write_text(text, encoding="utf-8")
+    (tmp_path / "tasks.json").write_text(text, encoding="utf-8")
     assert run(["run", str(tmp_path), "--agent", "greedy", "--out", str(tmp_path / "out")]) == 2
     assert "this is no suite" in capsys.readouterr().err
 

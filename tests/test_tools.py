@@ -151,8 +151,10 @@ def asked(name: str, **arguments: Any) -> dict[str, Any]:
 
 def test_equal_questions_have_equal_arguments() -> None:
     same = asked("search_hotel", **HOTEL)
-    assert same["page"] == 1
-    assert same["is_pet_friendly"] is False
+    assert same == HOTEL | {
+        "free_cancellation": False, "no_prepayment_needed": False, "has_parking": False, "breakfast_included": False,
+        "is_pet_friendly": False, "page": 1,
+    }  # fmt: skip
     for other in (
         {"location": " zion  national PARK"}, {"num_guests": 3.0}, {"page": 1, "has_parking": False},
         {"max_price_nightly": None},
@@ -162,7 +164,7 @@ def test_equal_questions_have_equal_arguments() -> None:
         "search_hotel", **HOTEL, max_price_nightly=200
     )
     assert asked("search_hotel", **HOTEL, page=1, max_price_nightly=200) != same
-    assert asked("search_flights", **(FLIGHT | {"origin": "den", "airline_preference": "SUMMIT"})) == asked(
+    assert asked("search_flights", **(FLIGHT | {"origin": " den ", "airline_preference": "SUMMIT"})) == asked(
         "search_flights", **FLIGHT, airline_preference="Summit", passengers=1
     )
     assert asked("get_hotel_details", hotel_identifier="Springdale Quiet River Hotel by Juniper") == asked(
@@ -295,6 +297,8 @@ def plain(result: Result) -> str:
     """The content as text; fails if it is no JSON, or larger than a result may be."""
     text = json.dumps(result.content, allow_nan=False, ensure_ascii=False)
     assert len(text) <= 30_000
+    assert text.encode()
+    assert json.dumps(result.arguments, ensure_ascii=False).encode()
     assert len(json.dumps(result.arguments, sort_keys=True, default=str)) <= 60_000
     return text
 
@@ -315,11 +319,15 @@ def test_no_call_raises(name: str, arguments: Any, completed: bool) -> None:
     assert plain(again) == plain(result)
 
 
-def test_numbers_without_end_are_answered_too() -> None:
+def test_endless_numbers_broken_texts_and_deep_lists_are_answered_too() -> None:
     for value in (10**5000, [10**5000], {"a": 10**5000}, {10**5000: 1}):
         for arguments in (value, {"page": value}, {**HOTEL, "num_guests": value}, {"ids": value, "reasoning": value}):
             for name in ("search_hotel", "recommend_hotel", "other"):
                 plain(TOOLBOX.call(name, arguments))
+    for broken in ("\ud800", {"\udfff": 1}, {"query": "\ud800"}, {"action": "write", "input_data": "a\ud800"}):
+        for name in ("search_location_name", "notebook", "recommend_hotel", "\ud800"):
+            plain(TOOLBOX.call(name, broken))
+    plain(TOOLBOX.call("recommend_hotel", {"ids": ["\ud800"], "reasoning": "\ud800"}))
     deep: Any = []
     for _ in range(100_000):
         deep = [deep]

@@ -69,7 +69,7 @@ def everything(name: str, **arguments: Any) -> list[dict[str, Any]]:
     return found
 
 
-def dollars(cents: int) -> float:
+def dollars(cents: int) -> Any:
     return pytest.approx(cents / 100, abs=1e-9)
 
 
@@ -172,6 +172,22 @@ def test_a_price_limit_is_the_exact_average_of_the_nights() -> None:
     assert name in ids(max_price_nightly=above)
     assert name in ids(min_price_nightly=below)
     assert name not in ids(min_price_nightly=above)
+
+
+@pytest.mark.row(10)
+def test_a_least_score_is_met_by_just_that_score() -> None:
+    scored = rows("select hotel_id, park, review_score from hotels where review_score is not null", {})
+    asked = {"start_date": "2025-08-05", "end_date": "2025-08-06", "num_guests": 1}
+    met = 0
+    for row in scored:
+        everywhere = {hotel["hotel_id"] for hotel in everything("search_hotel", location=row["park"], **asked)}
+        for step in (0, 1):
+            least = (row["review_score"] + step) / 10
+            found = everything("search_hotel", location=row["park"], **asked, min_review_score=least)
+            ids = {hotel["hotel_id"] for hotel in found}
+            assert (row["hotel_id"] in ids) == (step == 0 and row["hotel_id"] in everywhere)
+        met += row["hotel_id"] in everywhere
+    assert met > 20
 
 
 @pytest.mark.row(11)
@@ -385,8 +401,9 @@ def some_offers() -> list[tuple[str, str]]:
     trips = rows("select * from round_trips where rowid % 401 = 0", {})
     permits = rows("select * from permits where rowid % 7 = 0", {})
     found = [("stays", f"pkg_{row['config']}_{day(row['check_in'])}_{day(row['check_out'])}_1") for row in stays]
-    for row in trips:
-        found.append(("round_trips", f"flight_{row['template']}_{day(row['departs_on'])}_{day(row['returns_on'])}"))
+    found += [
+        ("round_trips", f"flight_{row['template']}_{day(row['departs_on'])}_{day(row['returns_on'])}") for row in trips
+    ]
     for row in permits:
         days = "" if row["days"] is None else f"_{row['days']}"
         found.append(("permits", f"permit_{row['permit_template']}_{day(row['starts_on'])}{days}"))

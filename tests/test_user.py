@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 from cobench.agent_runner.user.decision import Decision, Heard, Script
 from cobench.agent_runner.user.persona import BANDS, persona_for, personas
-from cobench.agent_runner.user.questions import asked_about
+from cobench.agent_runner.user.questions import MOST_QUESTIONS, asked_about
 from cobench.agent_runner.user.user import User
 from cobench.schemas.episode import Persona
 from hypothesis import given
@@ -99,7 +99,10 @@ def test_axes_are_drawn_independently_of_each_other() -> None:
 
 def test_the_same_seed_task_and_epoch_give_the_same_user() -> None:
     assert persona_for(1, "a", 1) == persona_for(1, "a", 1)
-    assert len({persona_for(seed, task, epoch) for seed in (1, 2) for task in "ab" for epoch in (1, 2)}) > 4
+    assert (
+        len({persona_for(seed, task, epoch).model_dump_json() for seed in (1, 2) for task in "ab" for epoch in (1, 2)})
+        > 4
+    )
 
 
 # when it reveals
@@ -338,6 +341,11 @@ def test_the_goal_is_told_again_to_who_asks_for_it(text: str) -> None:
 def test_courtesies_are_no_questions(text: str) -> None:
     asked = asked_about(text, SCRIPT, SCRIPT.initial)
     assert (asked.names, asked.unanswered) == ((), False)
+
+
+def test_of_many_questions_the_last_ones_are_read() -> None:
+    many = "What is your budget? " + "When do you travel? " * MOST_QUESTIONS
+    assert asked_about(many, SCRIPT, ("dates", "budget")).names == ("dates",)
 
 
 def test_a_question_is_answered_while_something_is_still_to_be_said() -> None:

@@ -8,48 +8,37 @@ import select
 import socket
 import subprocess
 import sys
+import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-import cobench
 import pytest
-from cobench.agent_runner.coding.program import CodeLimits, run_code
-from cobench.agent_runner.coding.sandbox import SandboxError, sandbox
+from cobench.agent_runner.coding.program import CodeLimits, Reason, run_code
+from cobench.agent_runner.coding.sandbox import Sandbox, SandboxError, sandbox
 from cobench.agent_runner.env import Env
 from cobench.agent_runner.suites import Case
-from cobench.agent_runner.tools.catalogue import catalogue_of
+from cobench.agent_runner.tools.result import Result
 from cobench.agent_runner.tools.toolbox import Toolbox
-from cobench.datasets.opening import open_dataset
-from cobench.schemas.canonical import narrow
-from cobench.schemas.episode import Persona
-from cobench.schemas.problem import pose
-from cobench.schemas.task import load_task
-from cobench.solver.certify import certify
-from cobench.solver.checker.opened import Opened
 
 from .attacks import ATTACKS, Attack
+from .cases import FILES, PERSONA, ROOT, case_of, catalogue
 
 SECRET = "CANARY-7f3a91"  # noqa: S105
 PATIENT = CodeLimits(seconds=20, cpu_seconds=10, memory=256 << 20, files=8 << 20, calls=200)
 SHORT = replace(PATIENT, seconds=1)
-ROOT = Path(cobench.__file__).parent
-PERSONA = Persona(revelation="slow", trust="questioning", checking="reliable", style=1, permille=400)
 
 
 @pytest.fixture(scope="module")
 def case() -> Case:
     """A shipped task with constraints that are told later, and its certificate."""
-    file = load_task(ROOT / "tasks" / "parks" / "parks-1-01-southwest-fixed-dates.yaml")
-    dataset = open_dataset("parks")
-    problem = pose(file, dataset.manifest)
-    certificate = certify(file, dataset)
-    assert certificate.claims.optimum is not None
-    data = Opened()(dataset.folder, problem)
-    return Case(file, problem, dataset, data, certificate, narrow(certificate.claims.optimum.value))
+    found = case_of(FILES[0])
+    assert found is not None
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +123,7 @@ def test_attacks_are_many_and_have_names() -> None:
 
 def held(attack: Attack, host: Host, case: Case, limits: CodeLimits) -> None:
     """Runs an attack in a conversation of its own and looks at what has come of it."""
-    env = Env(case, Toolbox(catalogue_of(case.dataset)), PERSONA, agent="attacker", seed=1, mode="code")
+    env = Env(case, Toolbox(catalogue()), PERSONA, agent="attacker", seed=1, mode="code")
     done = run_code(env, filled(attack, host.places), limits)
     seen = f"{attack.name}: {done}"
     assert "BREACH" not in done.text, seen
@@ -163,6 +152,86 @@ def test_what_goes_on_without_end_is_stopped(host: Host, case: Case) -> None:
     endless = [attack for attack in ATTACKS if attack.endless]
     with ThreadPoolExecutor(len(endless)) as pool:
         list(pool.map(lambda attack: held(attack, host, case, SHORT), endless))
+
+
+@pytest.mark.usefixtures("walls")
+def test_nothing_of_a_program_that_was_stopped_is_left(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+    inside: set[int] = set()
+    start = Sandbox.start
+
+    def noted(self: Sandbox, *given: Any) -> subprocess.Popen[bytes]:
+        started.append(start(self, *given))
+        return started[-1]
+
+    class Looking(Toolbox):
+        def call(self, name: str, arguments: Any) -> Result:
+            inside.update(descendants(started[0].pid))
+            return super().call(name, arguments)
+
+    monkeypatch.setattr(Sandbox, "start", noted)
+    env = Env(case, Looking(catalogue()), PERSONA, agent="attacker", seed=1, mode="code")
+    source = "from tools import calendar\ncalendar('2025-08-05')\nwhile True: pass"
+    assert run_code(env, source, replace(SHORT, seconds=0.5)).reason is Reason.TIME
+    assert len(inside) >= 2  # what reaps, and the interpreter
+    assert started[0].returncode is not None
+    assert ended(inside)
+
+
+@pytest.mark.usefixtures("walls")
+def test_a_program_shares_no_namespace_with_its_host() -> None:
+    """Each wall stands for itself: sockets are refused already, and there is no network to reach with one, either."""
+    running = sandbox().start(("-c", "print(flush=True); import time; time.sleep(1000)"), ())
+    with running:
+        assert running.stdout is not None
+        running.stdout.readline()
+        interpreter = max(descendants(running.pid))
+        kinds = ("cgroup", "ipc", "mnt", "net", "pid", "user", "uts")
+        shared = [kind for kind in kinds if namespace(interpreter, kind) == namespace(os.getpid(), kind)]
+        running.kill()
+    assert not shared
+
+
+def namespace(process: int, kind: str) -> str:
+    """The name of a namespace that a process is in."""
+    return str(Path(f"/proc/{process}/ns/{kind}").readlink())
+
+
+@pytest.mark.usefixtures("walls")
+def test_a_program_ends_with_its_host() -> None:
+    source = """
+import sys, time
+from cobench.agent_runner.coding.sandbox import sandbox
+running = sandbox().start(("-c", "import time; time.sleep(1000)"), ())
+time.sleep(0.3)
+print(running.pid, flush=True)
+time.sleep(1000)
+"""
+    with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, encoding="utf-8") as host:
+        assert host.stdout is not None
+        outer = int(host.stdout.readline())
+        inside = {outer, *descendants(outer)}
+        host.kill()
+    assert len(inside) >= 3
+    assert ended(inside)
+
+
+def descendants(process: int) -> set[int]:
+    """The processes below one."""
+    try:
+        below = {int(word) for word in Path(f"/proc/{process}/task/{process}/children").read_text().split()}
+    except OSError:
+        return set()
+    return below.union(*map(descendants, below))
+
+
+def ended(processes: Iterable[int]) -> bool:
+    """Whether all of these have ended, at once or within a moment."""
+    for _ in range(100):
+        if not any(Path(f"/proc/{process}").exists() for process in processes):
+            return True
+        time.sleep(0.05)
+    return False
 
 
 OUTSIDE = """

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ...schemas.errors import InputError, did_you_mean
 from ..episode import Agent
 from .budgeted import SEARCHES, Budgeted
+from .code import Code
 from .exhaustive import Exhaustive
 from .greedy import Greedy
 from .random import RandomFeasible
@@ -26,6 +27,7 @@ BASELINES: Mapping[str, Callable[[Address], Agent]] = {
     "budgeted": Budgeted,
     "strategic": Strategic,
     "exhaustive": Exhaustive,
+    "code": Code,
 }
 MOST_SEARCHES = 1_000_000
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import TypeVar
 
-from ..chance import drawn
+from ...schemas.chance import drawn
 from ..episode import View
 from .picking import Picker, Picks
 from .search import Search

@@ -109,6 +109,11 @@ class Picker:
             if hope is None or not self._look_up(hope, levels):
                 return sure
 
+    def outlook(self, within: Shown) -> int | None:
+        """How good a plan may be, in the task's own sense, if all that is unknown is as one wishes; None without any."""
+        found = [part[0] for levels, ids in self._parts(within) if (part := self._solve(levels, ids)) is not None]
+        return (max if self.problem.objective.maximize else min)(found, default=None)
+
     def _compared(self, within: Shown) -> tuple[tuple[int, Picks] | None, Picks | None, Levels]:
         """The best plan that is known, and one that may be better, with what is unknown of its offers."""
         sign = -1 if self.problem.objective.maximize else 1

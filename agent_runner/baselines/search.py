@@ -194,7 +194,9 @@ class Search:
 
     def unknown(self, table: str, offer: str, levels: Collection[str]) -> list[str]:
         """Those of the levels that have not been looked up for an offer, in the order in which one does."""
-        return [tool for tool in LEVELS[table] if tool in levels and (tool, self._about(tool, offer)) not in self._known]
+        return [
+            tool for tool in LEVELS[table] if tool in levels and (tool, self._about(tool, offer)) not in self._known
+        ]
 
     def look_up(self, table: str, offer: str, level: str) -> bool:
         """Asks for the details of an offer, once for all offers of its hotel, room or flight; False if none is left."""

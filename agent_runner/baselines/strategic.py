@@ -15,8 +15,9 @@ from .picking import Picker, Picks
 from .search import Search
 from .windows import FIRST, Outing, Windows, days_since
 
-SEARCHES, LOOKS = 40, 30  # calls for offers, and for details of offers, in a conversation
-LEAST = 8  # searches for whatever is new, also once the others are spent
+SEARCHES = 30  # calls for offers in a conversation
+LEAST = 6  # of them for whatever is new, also once the others are spent
+LOOKS = 30  # calls for details in a turn
 _DEAR = ("fri", "sat", "sun")  # nights
 _MOST_PARKS = 6
 
@@ -29,33 +30,36 @@ class Strategic(Baseline):
 
     def __init__(self, address: Sequence[int | str]) -> None:
         super().__init__(address)
-        self._searches, self._looks = SEARCHES, LOOKS
+        self._searches = SEARCHES
         self.search = Search(0, 0)
         self._first_weekday: int | None = None
 
     def plan(self, picker: Picker) -> Picks | None:
-        """The best plan of all that has been shown."""
+        """The best plan of all that has been shown, as far as details are known or worth a call."""
         first = self._consulted()
-        spend, looks = max(LEAST, -(-self._searches * 3 // 5)), max(LEAST, -(-self._looks * 3 // 5))
-        self.search.left, self.search.looks = spend, looks
+        spend = max(LEAST, -(-self._searches * 3 // 5))
+        self.search.left, self.search.looks = spend, LOOKS
         windows = self.search.windows(_MOST_PARKS)
         order = sorted(windows.outings(), key=lambda outing: _weekend_nights(outing, first))
-        self._explore(picker, windows, order, spend // 2)
+        waiting = list(spread(order))
+        self._explore(picker, windows, waiting, spend // 2)
         found = picker.best(self.search.shown)
         self._searches = max(0, self._searches - spend + self.search.left)
-        self._looks = max(0, self._looks - looks + self.search.looks)
+        if found is None:  # then it is no time to be sparing
+            self.search.left, self.search.looks = SEARCHES, None
+            self._explore(picker, windows, waiting, SEARCHES)
+            found = picker.best(self.search.shown)
         return None if found is None else found[1]
 
-    def _explore(self, picker: Picker, windows: Windows, order: Sequence[Outing], refining: int) -> None:
-        """Samples until only so many searches are left and something fits, then looks near the best."""
-        sign = -1 if picker.problem.objective.maximize else 1
-        waiting, values = list(spread(order)), dict[Outing, int]()
+    def _explore(self, picker: Picker, windows: Windows, waiting: list[Outing], refining: int) -> None:
+        """Samples what is waiting until only so many searches are left and something fits, then looks near the best."""
+        sign, values = -1 if picker.problem.objective.maximize else 1, dict[Outing, int]()
         while self.search.left and waiting:
             outing = _neighbour(values, waiting) if values and self.search.left <= refining else waiting[0]
             waiting.remove(outing)
-            found = picker.best(self.search.show(windows, outing))
-            if found is not None:
-                values[outing] = sign * found[0]
+            value = picker.outlook(self.search.show(windows, outing))
+            if value is not None:
+                values[outing] = sign * value
 
     def _consulted(self) -> int:
         """The weekday of the first day of the month, as the calendar says."""

@@ -27,6 +27,7 @@ def breakdowns(found: Collected) -> Iterator[Table]:
     """FR and OR by each respect; only groups that occur."""
     yield _grouped(found, "by_level", "By level", "level", lambda item: f"{item.traits.level}")
     yield _grouped(found, "by_objective", "By objective", "objective", _objective)
+    yield _grouped(found, "by_metric", "By what is to be best", "metric", _metric)
     yield _grouped(
         found, "by_constraints", "By number of constraints", "constraints",
         lambda item: f"{item.traits.constraints}", sorted({item.traits.constraints for item in found.episodes}),
@@ -37,8 +38,12 @@ def breakdowns(found: Collected) -> Iterator[Table]:
 
 
 def _objective(episode: Episode) -> str:
+    return "wishes" if episode.traits.objective == "feature_count" else "one metric"
+
+
+def _metric(episode: Episode) -> str:
     traits = episode.traits
-    return f"{traits.wishes} wishes" if traits.objective == "feature_count" else traits.metric or "a metric"
+    return f"{traits.wishes} wishes" if traits.objective == "feature_count" else traits.metric
 
 
 def _users(episode: Episode) -> tuple[str, ...]:
@@ -69,10 +74,10 @@ def _grouped(
 def curves(found: Collected) -> Table:
     """How it stood after each turn, over all conversations; one that has ended stays as it ended."""
     rows: list[tuple[object, ...]] = []
+    last = max((len(episode.turns) for episode in found.episodes), default=0)
     for agent in found.agents:
         mine = [episode for episode in found.of(agent) if episode.turns]
-        last = max((len(episode.turns) for episode in mine), default=0)
-        for number in range(1, min(last, MOST_TURNS) + 1):
+        for number in range(1, min(last, MOST_TURNS) + 1 if mine else 1):
             at = [(episode.task, episode.turns[min(number, len(episode.turns)) - 1]) for episode in mine]
             shown = [(task, part) for task, turn in at if (part := exploration(turn.regret)) is not None]
             gaps = [(task, gap) for task, turn in at if (gap := relative_gap(turn.verdict)) is not None]
@@ -133,26 +138,30 @@ def users(found: Collected) -> Iterator[Table]:
 
 def repeated(found: Collected) -> Iterator[Table]:
     """Stability over epochs and pass^k; nothing without a second epoch."""
-    rows = [
-        (agent, name, len(item.values), item.mean, item.deviation)
-        for agent in found.agents
-        for name, item in stability(found.of(agent)).items()
-    ]
-    if not rows:
+    spreads = {agent: stability(found.of(agent)) for agent in found.agents}
+    known = [agent for agent in found.agents if spreads[agent]]
+    if not known:
         return
-    head = columns("agent", "rate", ("epochs", "count"), ("mean", "share"), ("population SD", "float"))
-    yield Table("stability", "Stability over epochs", head, tuple(rows))
+    names = list(spreads[known[0]])
+    rows = tuple((agent, len(spreads[agent]["FR"].values), *spreads[agent].values()) for agent in known)
+    kinds: list[tuple[str, Kind]] = [(name, "spread") for name in names]
+    yield Table("stability", "Stability over epochs", columns("agent", ("epochs", "count"), *kinds), rows)
     powers = [
-        (agent, k, good, best)
-        for agent in found.agents
-        for k, (good, best) in enumerate(
-            zip(
-                pass_all(found.of(agent), lambda item: feasible(item.verdict)),
-                pass_all(found.of(agent), lambda item: among_best(item.verdict, 5)),
-                strict=True,
-            ),
-            1,
-        )
+        (agent, name, pass_all(found.of(agent), good))
+        for agent in known
+        for name, good in (("FR", _feasible), ("OR-5", _among_best))
     ]
-    head = columns("agent", ("k", "count"), ("FR^k", "share"), ("OR-5^k", "share"))
-    yield Table("pass_k", "All of k conversations about a task", head, tuple(powers))
+    most = max(len(shares) for _, _, shares in powers)
+    kinds = [(f"k = {k}", "share") for k in range(1, most + 1)]
+    yield Table(
+        "pass_k", "All of k conversations about a task", columns("agent", "rate", *kinds),
+        tuple((agent, name, *shares, *(None,) * (most - len(shares))) for agent, name, shares in powers),
+    )  # fmt: skip
+
+
+def _feasible(episode: Episode) -> bool:
+    return feasible(episode.verdict)
+
+
+def _among_best(episode: Episode) -> bool:
+    return among_best(episode.verdict, 5)

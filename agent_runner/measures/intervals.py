@@ -44,4 +44,7 @@ def mean(values: Iterable[tuple[str, Fraction | int]]) -> Mean | None:
         return Mean(middle, of, 1, None)
     spread = math.fsum(float(sum(found) - middle * len(found)) ** 2 for found in clusters.values())
     half = Z * math.sqrt(number / (number - 1) * spread) / of
-    return Mean(middle, of, number, (float(middle) - half, float(middle) + half))
+    low, high = float(middle) - half, float(middle) + half
+    if min(map(min, clusters.values())) >= 0:
+        low = max(low, 0.0)  # nor is the mean below what no value is below
+    return Mean(middle, of, number, (low, high))

@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ...schemas.chance import drawn
 from ...schemas.episode import Episode
 from ...schemas.verdict import VerdictKind
 from ..analysis import TOP
-from ..chance import drawn
 from .rates import among_best, feasible, relative_gap
 from .regret import exploration, split
 

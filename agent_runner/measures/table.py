@@ -15,10 +15,11 @@ import pyarrow.parquet as pq
 from ...schemas.canonical import wide
 from ..analysis import Rate
 from .intervals import Mean
+from .stability import Spread
 
 # What a column holds: text; an integer; a fraction that is a share or another number; a Rate; a Mean of shares or of
-# other numbers; a float (a statistic, or a probability). Any cell may be None: there is no such thing.
-Kind = Literal["text", "count", "share", "number", "rate", "mean share", "mean", "float"]
+# other numbers; a Spread of shares; a float (a statistic, or a probability). Any cell may be None.
+Kind = Literal["text", "count", "share", "number", "rate", "mean share", "mean", "spread", "float"]
 
 _TEXT, _NUMBER, _FLOAT = pa.string(), pa.int64(), pa.float64()
 _EXACT = pa.struct({"exact": _TEXT, "float": _FLOAT}.items())
@@ -26,6 +27,7 @@ _ENDS = {"low": _FLOAT, "high": _FLOAT}
 _MEAN = pa.struct({"exact": _TEXT, "float": _FLOAT, "of": _NUMBER, "tasks": _NUMBER, **_ENDS}.items())
 _TYPES: Mapping[Kind, Any] = {
     "text": _TEXT, "count": _NUMBER, "share": _EXACT, "number": _EXACT, "mean": _MEAN, "mean share": _MEAN,
+    "spread": pa.struct({"mean": _TEXT, "mean_float": _FLOAT, "deviation": _FLOAT}.items()),
     "float": _FLOAT, "rate": pa.struct({"hits": _NUMBER, "of": _NUMBER, **_ENDS}.items()),
 }  # fmt: skip
 
@@ -80,6 +82,12 @@ def content(tables: Sequence[Table]) -> dict[str, Any]:
 def _plain(cell: Any) -> Any:
     if isinstance(cell, Rate | Mean):
         return cell.content()
+    if isinstance(cell, Spread):
+        return {
+            "mean": str(cell.mean),
+            "deviation": f"{cell.deviation:.6g}",
+            "values": [str(item) for item in cell.values],
+        }
     if isinstance(cell, Fraction):
         return str(cell)
     if isinstance(cell, float):
@@ -94,4 +102,6 @@ def _columnar(cell: Any) -> Any:
         low, high = cell.interval or (None, None)
         exact = {"exact": str(cell.value), "float": float(cell.value)}
         return {**exact, "of": cell.of, "tasks": cell.tasks, "low": low, "high": high}
+    if isinstance(cell, Spread):
+        return {"mean": str(cell.mean), "mean_float": float(cell.mean), "deviation": cell.deviation}
     return {"exact": str(cell), "float": float(cell)} if isinstance(cell, Fraction) else cell

@@ -25,6 +25,7 @@ def tables(found: Collected) -> list[Table]:
         _conduct(found),
         _fates(found),
         _validity(found),
+        _endings(found),
         *breakdowns(found),
         *_boxes(found),
         controls(found),
@@ -84,23 +85,28 @@ def _validity(found: Collected) -> Table:
     rows: list[tuple[object, ...]] = []
     for agent in (*found.agents, *sorted(set(found.asked) - set(found.agents))):
         mine, unscored = found.of(agent), found.unscored.get(agent, 0)
-        ended = Counter(item.ended for item in mine)
+        asked = found.asked.get(agent, len(mine) + unscored)
         rows.append(
             (
-                agent, found.asked.get(agent, len(mine)), len(mine), unscored,
-                max(0, found.asked.get(agent, len(mine)) - len(mine) - unscored),
+                agent, asked, len(mine), unscored, asked - len(mine) - unscored,
                 sum(feasible(item.verdict) and item.verdict.standing is None for item in mine),
                 sum(item.regret is None for item in mine),
                 sum(bool(turn.user_faults) for item in mine for turn in item.turns),
-                *(ended[reason] for reason in Ended),
             )
         )  # fmt: skip
-    kinds: list[tuple[str, Kind]] = [(f"ended: {reason.value}", "count") for reason in Ended]
     head = columns(
         "agent", ("asked for", "count"), ("scored", "count"), ("unscored", "count"), ("missing", "count"),
-        ("feasible without rank", "count"), ("regret not known", "count"), ("turns with user faults", "count"), *kinds,
+        ("feasible without rank", "count"), ("regret not known", "count"), ("turns with user faults", "count"),
     )  # fmt: skip
     return Table("validity", "What counts, and what does not", head, tuple(rows))
+
+
+def _endings(found: Collected) -> Table:
+    count = Counter((item.agent, item.ended) for item in found.episodes)
+    seen = [reason for reason in Ended if any(count[agent, reason] for agent in found.agents)]
+    rows = tuple((agent, *(count[agent, reason] for reason in seen)) for agent in found.agents)
+    kinds: list[tuple[str, Kind]] = [(reason.value, "count") for reason in seen]
+    return Table("endings", "Why conversations ended", columns("agent", *kinds), rows)
 
 
 def _boxes(found: Collected) -> Iterator[Table]:

@@ -114,10 +114,17 @@ _NOUN = {
 def _resolved(item: Parameter, value: Any, catalogue: Catalogue) -> Any:
     """The one form of a value of the right type; raises WrongCall for one that names nothing."""
     if isinstance(value, str):
-        return _text(item, value, catalogue)
+        return _text(item, _writable(value), catalogue)
+    if isinstance(value, list | tuple):
+        return [_writable(text) for text in value]
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _number(item, value)
     return value
+
+
+def _writable(text: str) -> str:
+    """A text as UTF-8 can hold it, so that what repeats it can be sent: half a surrogate pair becomes `?`."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _text(item: Parameter, value: str, catalogue: Catalogue) -> str:
@@ -170,14 +177,17 @@ def as_given(given: Any) -> dict[str, Any]:
     """The arguments of a call that went wrong, small and plain, for a record of it."""
     if not isinstance(given, Mapping):
         return {} if given is None else {"arguments": _small(given)}
-    return {name[:60] if isinstance(name, str) else _described(name): _small(given[name]) for name in list(given)[:20]}
+    return {
+        _writable(name[:60]) if isinstance(name, str) else _described(name): _small(given[name])
+        for name in list(given)[:20]
+    }
 
 
 def _small(value: Any) -> Any:
     if isinstance(value, str):
-        return value[:500]
+        return _writable(value[:500])
     if isinstance(value, list) and len(value) <= 10 and all(isinstance(item, str) for item in value):
-        return [item[:100] for item in value]
+        return [_writable(item[:100]) for item in value]
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int | float) and -(2**53) <= value <= 2**53:

@@ -10,9 +10,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ...schemas.chance import drawn
 from ...schemas.episode import Episode, TurnRecord, UserFault
 from ...schemas.verdict import VerdictKind
-from ..chance import drawn
 from .concepts import words
 from .decision import Decision, Script
 from .facts import sentences

@@ -6,6 +6,7 @@ There is no language model in here: a word stands for its group below, or else f
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _GROUPS = """
 money: $ budget spend spent spending cost costs costing price priced pay paid pays payable afford dollar dollars usd
@@ -30,10 +31,10 @@ star: star stars category
 pet: pet pets dog dogs cat cats animal animals pet-friendly
 wifi: wifi wi-fi internet wireless online
 pool: pool pools swim swimming
-meal: breakfast breakfasts meal meals half-board food
+meal: breakfast breakfasts meal meals half-board board food
 kitchen: kitchen kitchenette cook cooking
 cancel: cancel cancels cancelling canceling cancellation cancellations cancelled refund refunds refundable
-prepay: prepay prepayment prepayments deposit upfront
+prepay: advance prepay prepayment prepayments deposit upfront
 parking: parking garage
 bed: bed beds king queen twin twins bunk bunks
 cool: air-conditioning air-conditioned conditioning conditioner aircon
@@ -41,6 +42,10 @@ laundry: laundry washer
 access: accessible accessibility wheelchair step-free
 outside: balcony terrace view views
 gym: gym fitness
+bar: bar bars
+family: family-friendly families
+charging: charging charger chargers ev electric
+shuttle: shuttle shuttles transfer
 spa: spa sauna wellness
 bath: bath bathtub bathtubs tub
 restaurant: restaurant restaurants
@@ -57,7 +62,7 @@ _BROAD = frozenset({"#stay", "#room", "#fly", "#park", "#sleep", "#party"})
 AMENITIES = frozenset(
     {
         *("#pet", "#wifi", "#pool", "#meal", "#kitchen", "#prepay", "#parking", "#bed", "#cool", "#laundry", "#access"),
-        *("#gym", "#spa", "#bath", "#restaurant", "#eco", "#desk"),
+        *("#gym", "#spa", "#bath", "#restaurant", "#eco", "#desk", "#bar", "#charging", "#shuttle"),
     }
 )
 TELLING = AMENITIES | {
@@ -72,16 +77,26 @@ TELLING = AMENITIES | {
     "#airport",
     "#permit",
 }
+# What a line is about without fail: there is no other way to say it.
+SURE = AMENITIES | {"#direct", "#bag", "#cancel", "#star"}
+# Words of which a group has several that do not mean the same.
+KINDS = frozenset(
+    {
+        *("king", "queen", "twin", "bunk", "balcony", "view", "breakfast", "board"),
+        *("economy", "basic", "business", "suite", "studio", "deluxe", "standard"),
+    }
+)
 _UNSAID = """
-a about above after again all also always am along an and any anything are around as at be because best better been
-before being below beyond both but by came can come cannot can't comes could did do does don't each either else ever
-every everything few fine for from further get gets give given go goes going had has have having he her here him his
-how i i'd i'll i'm i've if in into is it it's its just keep kind know least less let like likes look made make makes
-many may me might more most much must my near need needs neither no nor not nothing now of off on once one only or
-other others our ours out over own please put really same see shall she should since so some something still such
-sure take than thank thanks that that's the their them then there these they thing things this those through to too
-two under until up upon us very want wants was we we'd we'll we're well were what which while who will wish with
-within without won't would yes yet you you'll you're your
+a about above after again all also always am allow allowed allows along an and any anything are around as at be
+because best better been before being below beyond both but by came can come cannot can't comes could did do does
+don't each either else ever every everything few fine for from further get gets give given go goes going had has
+have having he her here him his how i i'd i'll i'm i've if in include included includes including into is it it's
+its just keep kind know least less let like likes look made make makes many may me might more most much must my near
+need needs neither no nor not nothing now of off on once one only or other others our ours out over own please put
+question really same see shall she should since so some something still such sure take than thank thanks that that's
+the their them then there these they thing things this those through to too two under until up upon us very want
+wants was we we'd we'll we're well were what which while who will wish with within without won't would yes yet you
+you'll you're your
 """
 _MINOR = frozenset(_UNSAID.split())
 _WORD = re.compile(r"[$]|[^\W_]+(?:['’-][^\W_]+)*")
@@ -109,11 +124,17 @@ def words(text: str) -> list[str]:
     return [word.replace("’", "'") for word in _WORD.findall(text.lower())]
 
 
+@lru_cache(512)
 def concepts(text: str) -> frozenset[str]:
     """What a text is about: groups as `#money`, and the stems of all other words that carry meaning."""
     return frozenset(
         _GROUP_OF.get(word) or _GROUP_OF.get(stem(word), stem(word)) for word in words(text) if word not in _MINOR
     )
+
+
+def kinds(text: str) -> frozenset[str]:
+    """The words in a text that tell apart what stands in one group, in the singular."""
+    return frozenset(word for each in words(text) for word in (each, each.removesuffix("s")) if word in KINDS)
 
 
 def specific(found: frozenset[str]) -> frozenset[str]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 
 def _set(text: str) -> frozenset[str]:
@@ -39,15 +40,16 @@ _ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
 _CLOCK = re.compile(r"\b(\d{1,2}):00\b")
 _YEAR = re.compile(rf"\b({'|'.join(_MONTHS)}),?[ ]+20\d\d\b", re.IGNORECASE)
 _TOKEN = re.compile(r"\d[\d,]*(?:\.\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)*")
+MOST_DIGITS = 20  # of a number; what comes after them is passed over
 _DIALOGUE = _set(
     """thing things point points request requests requirement requirements must musts condition conditions question
-    questions item items time times cent cents reason reasons"""
+    questions item items time times date dates cent cents reason reasons"""
 )
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DATED = frozenset((*_DAYS, *_MONTHS)) - {"may", "march"}  # not so at the start of a sentence
 _SHORT = {name[:3]: name for name in (*_DAYS, *_MONTHS)} | {"tues": "tuesday", "thurs": "thursday", "sept": "september"}
 _NO_NAMES = _set(
-    """i i'm i've i'd i'll ok okay wifi wi-fi fi tv ac a/c usd id ids ps mr mrs ms dr dear sir madam god lord heaven
+    """i i'm i've i'd i'll ok okay wifi wi fi tv ac a/c usd id ids ps mr mrs ms dr dear sir madam god lord heaven
     heavens hello hi thanks thank please national park parks airport hotel state us u.s asap vip faq am pm"""
 )
 _LOWER = re.compile(
@@ -86,6 +88,7 @@ def sentences(text: str) -> list[str]:
     return [part for part in _SENTENCES.split(_MARKER.sub("", text)) if part.strip()]
 
 
+@lru_cache(512)
 def facts(text: str) -> Facts:
     """The numbers and names in a text; a capital at the start of a sentence makes no name of a word by itself."""
     plain = _CLOCK.sub(r"\1", _ISO.sub(lambda date: f"{int(date[3])} {_month(int(date[2]))}", _MARKER.sub("", text)))
@@ -138,7 +141,8 @@ def _numbers(text: str) -> Iterator[Fraction]:
         if value is None:
             at += 1
             continue
-        if value not in {0, 1} and not _DIALOGUE & {*found[after : after + 2]}:
+        of_the = found[max(0, at - 2) : at] == ["of", "the"]  # "one of the two"
+        if value not in {0, 1} and not of_the and not _DIALOGUE & {*found[after : after + 2]}:
             yield value
         at = after
 
@@ -146,29 +150,32 @@ def _numbers(text: str) -> Iterator[Fraction]:
 def _number(found: list[str], at: int) -> tuple[Fraction | None, int]:
     """The number that starts at a token, and the place after it."""
     word = found[at]
-    if word[0].isdigit():
-        value, at = Fraction(word.replace(",", "")), at + 1
+    if word[0].isdecimal():
+        value, at = Fraction(word.replace(",", "")[:MOST_DIGITS]), at + 1
     elif word in _VALUE:
-        value, at = Fraction(_VALUE[word]), at + 1
-        if (
-            value >= 20
-            and value % 10 == 0
-            and at < len(found)
-            and (found[at] == "one" or _VALUE.get(found[at], 10) < 10)
-        ):
-            value, at = value + _VALUE.get(found[at], 1), at + 1
+        value, at = _counted(found, at)
     elif word in {"a", "one"} and at + 1 < len(found) and found[at + 1] in _FACTORS:
         value, at = Fraction(1), at + 1
     else:
         return None, at + 1
-    while at < len(found) and found[at] in _FACTORS:
-        value, at = value * _FACTORS[found[at]], at + 1
-        rest = found[at : at + 2]
-        if rest and rest[0] == "and" and len(rest) > 1 and rest[1] in _VALUE:
-            more, at = _number(found, at + 1)
-            value += more or 0
+    for _ in range(2):  # "two hundred thousand"
+        if at < len(found) and found[at] in _FACTORS:
+            value, at = value * _FACTORS[found[at]], at + 1
+            if found[at : at + 1] == ["and"] and at + 1 < len(found) and found[at + 1] in _VALUE:
+                more, at = _counted(found, at + 1)
+                value += more
     if found[at : at + 3] == ["and", "a", "half"]:
         value, at = value + Fraction(1, 2), at + 3
+    return value, at
+
+
+def _counted(found: list[str], at: int) -> tuple[Fraction, int]:
+    """The number below 100 that one or two words make, and the place after them."""
+    value, at = Fraction(_VALUE[found[at]]), at + 1
+    if value >= 20 and value % 10 == 0 and at < len(found):
+        more = 1 if found[at] == "one" else _VALUE.get(found[at], 0)
+        if 0 < more < 10:
+            return value + more, at + 1
     return value, at
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
-from ...schemas.episode import MAX_TEXT, UserFault
-from .concepts import AMENITIES, TELLING, concepts, specific
+from ...schemas.episode import UserFault
+from .concepts import AMENITIES, SURE, TELLING, broad, concepts, kinds, specific
 from .decision import Decision, Script
 from .facts import Facts, bound, facts, lasting, sentences, tokens, without_year
 from .tells import (
@@ -20,7 +20,9 @@ from .tells import (
     ASKS,
     CLAIMS,
     CLAIMS_LOOSELY,
+    EXCLUDES,
     MODAL,
+    NEGATES,
     NO_MUST,
     OUT_OF_ROLE,
     RECHECKS,
@@ -29,16 +31,20 @@ from .tells import (
     UNKNOWN,
 )
 
+MOST_READ = 6000
 ENOUGH = Fraction(1, 3)  # of the concepts of a line
+_BEDS, _SEATS = frozenset({"#stay", "#room", "#sleep"}), frozenset({"#fly"})
+SIDES = ((_BEDS, _SEATS), (_SEATS, _BEDS))  # wifi in the hotel is something else than wifi on the flights
 
 
 def faults_in(text: str, script: Script, decision: Decision, revealed: Sequence[str]) -> tuple[UserFault, ...]:
     """The kinds of faults in a message that should say `decision`, each at most once; empty for a good one.
 
-    `revealed`: the constraints told so far, with or without those of this message. Reads MAX_TEXT characters.
+    `revealed`: the constraints told so far, with or without those of this message. A message is too long, and read no
+    further, after MOST_READ characters.
     """
-    found = set(_Message(text[:MAX_TEXT], script, decision, revealed).faults())
-    if len(text) > MAX_TEXT:
+    found = set(_Message(text[:MOST_READ], script, decision, revealed).faults())
+    if len(text) > MOST_READ:
         found.add(UserFault.OTHER)
     return tuple(fault for fault in UserFault if fault in found)
 
@@ -82,7 +88,8 @@ class _Message:
             yield UserFault.OTHER
 
     def _has(self, line: str) -> bool:
-        return line in self._text or said(line, self._text)
+        # What another line says in so many words does not count for this one.
+        return line in self._text or said(line, self._rest)
 
     def _softened(self) -> Iterator[UserFault]:
         """Musts that are made to sound like wishes."""
@@ -104,18 +111,29 @@ class _Message:
         here, about_here = facts(self._rest), concepts(self._rest)
         same, present = frozenset(lasting(self._told)), tokens(self._rest)
         new = Facts(here.numbers - told.numbers - same, here.names - tokens(self._told))
-        leaked = Facts(frozenset(), frozenset())
+        leaked, parts = Facts(frozenset(), frozenset()), [concepts(part) for part in sentences(self._rest)]
         for line in self._hidden:
             own = facts(line) - told
             hit = Facts(own.numbers & here.numbers, own.names & present)
             leaked = Facts(leaked.numbers | hit.numbers, leaked.names | hit.names)
             about = concepts(line) - about_told
-            close = any(len(about & concepts(sentence)) * 2 >= max(4, len(about)) for sentence in sentences(self._rest))
-            if hit or about & about_here & TELLING or close:
+            close = any(len(about & part) * 2 >= max(4, len(about)) for part in parts)
+            if hit or about & about_here & TELLING or close or self._tells(line):
                 yield UserFault.OTHER
         hidden = frozenset[str]().union(*map(concepts, self._hidden))
         if new - leaked or (about_here & AMENITIES) - about_told - hidden or self._turned():
             yield UserFault.HALLUCINATION
+
+    def _tells(self, hidden: str) -> bool:
+        """Whether sentences say a hidden line, and nothing that has been told."""
+        known = [*self._known.values(), self._script.goal]
+        size = len(sentences(hidden)) + 1
+        return any(
+            _says(window, hidden)
+            and 2 * _share(concepts(window), hidden) >= 1
+            and not any(_says(window, line) for line in known)
+            for window in _windows(self._rest, size)
+        )
 
     def _turned(self) -> bool:
         """Whether a bound goes the other way than in its line: at least where at most was said."""
@@ -190,9 +208,17 @@ def _says(text: str, line: str) -> bool:
     numbers = all(
         number in present or {number * 60, number + 12} & present & frozenset(lasting(line)) for number in own.numbers
     )
-    if not numbers or not own.names <= tokens(text):
+    if not numbers or not own.names <= tokens(text) or not kinds(line) <= kinds(text):
         return False
-    marks = specific(_about(line)[0])
-    if own and not marks:
-        return True
-    return _share(about, line) >= ENOUGH and 2 * len(marks & about) >= len(marks)
+    if EXCLUDES.search(line) and not NEGATES.search(text):
+        return False
+    of_line = _about(line)[0]
+    if any(of_line & one and not of_line & two and about & two and not about & one for one, two in SIDES):
+        return False
+    marks = specific(of_line)
+    if not marks & SURE <= about:
+        return False
+    if marks:
+        return _share(about, line) >= ENOUGH and 2 * len(marks & about) >= len(marks)
+    others = of_line - broad(of_line)
+    return bool(own) or (2 * len(others & about) >= len(others) and _share(about, line) >= ENOUGH)

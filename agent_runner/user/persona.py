@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 
+from ...schemas.chance import drawn
 from ...schemas.episode import Persona
-from ..chance import drawn
 
 BANDS = {"slow": (400, 600), "medium": (600, 800), "fast": (800, 1000)}  # thousandths, both ends included
 STYLES = 9

@@ -113,7 +113,7 @@ SUSPICIOUS = Style(
         "That is a strange thing to ask. I have nothing to add on that.",
     ),
     go_on=("Go on, but show me how you get to your results.", "I am listening. Do not leave anything out."),
-    close=("And show me your reasoning.", "I will check what you tell me.", "Do not try to fool me."),
+    close=("And show me your reasoning.", "I will check what you tell me.", "Nobody makes a fool of me."),
 )
 DEMANDING = Style(
     about="demanding; wants a justification for each choice",

@@ -115,3 +115,11 @@ OUT_OF_ROLE = _any(
     r"[{}<>]|```",
     r"\bhow (?:can|may) i (?:help|assist)\b",
 )
+
+# What is not to be, and any sign that something is not to be.
+EXCLUDES = _any(r"\b(?:another|other)\b[^.]{0,30}\bthan\b", r"\bexcept\b", r"\bnot with\b", r"\bno (?:twin|bunk)s?\b")
+NEGATES = _any(
+    r"\b(?:no|not|never|none|without|except|neither|nor|cannot|exclud\w*|avoid|but|ruled out|out of the question)\b",
+    r"\b(?:another|other)\b",
+    r"n't\b",
+)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...schemas.chance import drawn
 from ...schemas.episode import Persona
-from ..chance import drawn
 from .decision import Decision, Heard, Script
 from .questions import asked_about
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...schemas.chance import drawn
 from ...schemas.episode import Persona
-from ..chance import drawn
 from .decision import Decision, Script
 from .style import Style
 from .styles import style_of

@@ -1,4 +1,4 @@
-"""The only source of chance in conversations and agents: addressed draws, the same on every machine.
+"""The only source of chance in task making, conversations and agents: addressed draws, the same on every machine.
 
 A draw depends on what it is for and never on how many draws came before, so that what one agent does changes nothing
 in what another meets.
