@@ -13,7 +13,7 @@ from .speaking import added
 
 TRIES = 2
 AGAIN = """\
-That was wrong: {faults}. Write the customer's message once more, with everything under TO SAY NOW and nothing beyond."""
+That was wrong: {faults}. Write the message once more, with everything under TO SAY NOW and nothing beyond."""
 
 
 async def reword(env: Env, model: Model, heard: str | None) -> None:
