@@ -123,7 +123,7 @@ def test_every_turn_has_a_score_and_the_last_one_is_that_of_the_sample(had: Any,
     assert len(found) == turns + 1 > 2
     assert [score["feasible"] for score in found] == [0.0] + [1.0] * turns
     assert [score["optimal"] for score in found] == [0.0] + [1.0] * turns
-    assert scores(sample, "gap") == [{"relative": 0.0, "rank": 1.0}] * turns  # none for what is not feasible
+    assert scores(sample, "gap") == [{"relative_gap": 0.0, "rank": 1.0}] * turns  # none for what is not feasible
     assert sample.scores is not None
     assert sample.scores["outcome"].value == found[-1]
     assert episode.verdict.kind is VerdictKind.OPTIMAL
@@ -218,7 +218,7 @@ def test_every_limit_ends_a_conversation_with_its_reason_and_what_was_recommende
     sample, episode = had(mock(act), FLIGHT, limits=limits, **settings)
     assert episode.ended is ended
     assert episode.verdict.kind is VerdictKind.OPTIMAL
-    assert sample.scores["gap"].value["relative"] == 0
+    assert sample.scores["gap"].value["relative_gap"] == 0
 
 
 def test_seconds_say_nothing_about_an_agent(had: Any) -> None:

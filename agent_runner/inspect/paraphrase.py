@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspect_ai.model import Model
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser, Model
 
 from ...schemas.episode import Usage, UserFault
 from ..env import Env
@@ -12,6 +12,8 @@ from ..user.prompt import prompt
 from .speaking import added
 
 TRIES = 2
+AGAIN = """\
+That was wrong: {faults}. Write the message once more, with everything under TO SAY NOW and nothing beyond."""
 
 
 async def reword(env: Env, model: Model, heard: str | None) -> None:
@@ -20,18 +22,19 @@ async def reword(env: Env, model: Model, heard: str | None) -> None:
     After a second faulty one the words of the rules stay. All faults are in the record of the turn, as the user's.
     """
     decision, revealed = env.decision, env.user.revealed
-    text = prompt(
-        env.script, env.persona, revealed, decision, None if heard is None else Heard(heard), env.turn
-    )  # fmt: skip
+    said = None if heard is None else Heard(heard)
+    asked = prompt(env.script, env.persona, revealed, decision, said, env.turn)
+    messages: list[ChatMessage] = [ChatMessageUser(content=asked)]
     faults: dict[UserFault, None] = {}
     usage, wording = Usage(), env.message
     for _ in range(TRIES):
-        output = await model.generate(text)
-        usage = added(usage, output)
-        said = output.completion.strip()
-        found = faults_in(said, env.script, decision, revealed)
+        output = await model.generate(messages)
+        usage, text = added(usage, output), output.completion.strip()
+        found = faults_in(text, env.script, decision, revealed)
         faults |= dict.fromkeys(found)
         if not found:
-            wording = said
+            wording = text
             break
+        again = AGAIN.format(faults="; ".join(fault.value for fault in found))
+        messages += [ChatMessageAssistant(content=output.completion), ChatMessageUser(content=again)]
     env.reword(wording, faults=tuple(faults), usage=usage)

@@ -8,6 +8,7 @@ from typing import Any
 
 from inspect_ai import eval as evaluate
 from inspect_ai.log import EvalError, EvalLog
+from inspect_ai.model import GenerateConfig, GenerateConfigArgs, get_model
 from inspect_ai.solver import TaskState
 from rich.text import Text
 
@@ -74,21 +75,23 @@ def _settings(facts: RunFile) -> dict[str, Any]:
 
 def _evaluated(task: Any, folder: RunFolder, connections: int | None) -> EvalLog:
     settings, limit = folder.facts.settings, folder.facts.cost_limit
+    # given twice: what an evaluation is told does not hold for the models of roles
+    config = GenerateConfigArgs(
+        max_retries=RETRIES, timeout=SECONDS, attempt_timeout=ATTEMPT, max_connections=connections
+    )  # fmt: skip
     try:
+        roles = {USER: get_model(user, config=GenerateConfig(**config))} if (user := settings.get("user model")) else {}
         logs = evaluate(
             task,
             model=settings["model"],
-            model_roles={USER: settings["user model"]} if "user model" in settings else {},
+            model_roles=roles,
             log_dir=str(folder.folder / LOGS),
             log_level="error",
             display="none",
             fail_on_error=False,
             retry_on_error=1,  # of what no request is tried again for, such as an answer that is no JSON
-            max_retries=RETRIES,
-            timeout=SECONDS,
-            attempt_timeout=ATTEMPT,
-            max_connections=connections,
             cost_limit=None if limit is None else float(limit),
+            **config,
         )
     except CobenchError:
         raise

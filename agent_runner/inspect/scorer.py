@@ -16,6 +16,7 @@ from inspect_ai.util import Store
 
 from ...schemas.canonical import narrow
 from ...schemas.episode import Episode
+from ...schemas.plan import Plan
 from ...schemas.verdict import Verdict, VerdictKind
 from ...solver.rank import in_top
 from ..judge import FEASIBLE
@@ -30,8 +31,7 @@ def standing(episode: Episode) -> dict[str, Any]:
     verdict, regret = episode.verdict, episode.regret
     feasible, optimum = verdict.kind in FEASIBLE, _amount(verdict.optimum)
     found: dict[str, Any] = {
-        "kind": verdict.kind.value,
-        "answer": [plan.written() for plan in episode.turns[-1].options] if episode.turns else [],
+        "answer": " or ".join(map(_listed, episode.turns[-1].options)) if episode.turns else "",
         "explanation": _explained(verdict),
         "outcome": {
             "feasible": float(feasible),
@@ -43,11 +43,11 @@ def standing(episode: Episode) -> dict[str, Any]:
     }
     if feasible and verdict.relative_gap is not None and verdict.standing is not None:
         rank = narrow(verdict.standing.better) + 1
-        found["gap"] = {"relative": float(Fraction(verdict.relative_gap)), "rank": float(rank)}
+        found["gap"] = {"relative_gap": float(Fraction(verdict.relative_gap)), "rank": float(rank)}
     for part in ("exploration", "reasoning"):
         amount = _amount(getattr(regret, part)) if regret is not None else None
         if amount is not None and optimum:
-            found[part] = float(Fraction(amount, abs(optimum)))
+            found[part] = {part: float(Fraction(amount, abs(optimum)))}
     return found
 
 
@@ -65,9 +65,18 @@ def _among(verdict: Verdict, top: int) -> bool:
     return verdict.kind in FEASIBLE and verdict.standing is not None and in_top(verdict.standing, top)
 
 
+def _listed(plan: Plan) -> str:
+    return ", ".join(pick.id for picks in plan.picks.values() for pick in picks)
+
+
 def _explained(verdict: Verdict) -> str:
     broken = ", ".join(dict.fromkeys(item.constraint for item in verdict.violations))
-    return f"{verdict.kind.value}: breaks {broken}" if broken else verdict.reason or verdict.kind.value
+    if broken:
+        return f"{verdict.kind}: breaks {broken}"
+    if verdict.kind in FEASIBLE and verdict.standing is not None:
+        better, total = narrow(verdict.standing.better), narrow(verdict.standing.total)
+        return f"{verdict.kind}: {better:,} of {total:,} feasible plans are better"
+    return verdict.reason or str(verdict.kind)
 
 
 @scorer(metrics={"*": _METRICS})
@@ -76,19 +85,19 @@ def outcome() -> Scorer:
     return _part("outcome")
 
 
-@scorer(metrics={"relative": _METRICS, "rank": _METRICS})
+@scorer(metrics={"relative_gap": _METRICS, "rank": _METRICS})
 def gap() -> Scorer:
     """The gap to the optimum over the optimum, and the rank among the feasible plans; of feasible plans only."""
     return _part("gap")
 
 
-@scorer(metrics=_METRICS)
+@scorer(metrics={"exploration": _METRICS})
 def exploration() -> Scorer:
     """From the best plan among the offers shown to the optimum, over the optimum."""
     return _part("exploration")
 
 
-@scorer(metrics=_METRICS)
+@scorer(metrics={"reasoning": _METRICS})
 def reasoning() -> Scorer:
     """From the plan to the best one among the offers shown, over the optimum."""
     return _part("reasoning")
@@ -98,16 +107,10 @@ def _part(name: str) -> Scorer:
     async def scored(state: TaskState, target: Target) -> Score | None:  # noqa: ARG001 - Inspect's signature
         found = state.store.get(STANDING)
         if found is None:
-            return (
-                Score.unscored(reason="no outcome", explanation="the conversation broke off")
-                if name == "outcome"
-                else None
-            )
+            broken_off = Score.unscored(reason="no outcome", explanation="the conversation broke off")
+            return broken_off if name == "outcome" else None
         if name not in found:
             return None
-        return Score(
-            value=found[name], answer=str(found["answer"]), explanation=found["explanation"],
-            metadata={"kind": found["kind"]},
-        )  # fmt: skip
+        return Score(value=found[name], answer=found["answer"], explanation=found["explanation"])
 
     return scored
