@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from cobench.agent_runner import suites
