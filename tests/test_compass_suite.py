@@ -503,7 +503,10 @@ def test_slots_are_built_to_the_same_bytes_each_on_its_own() -> None:
 
 @pytest.mark.skipif(not THOROUGH, reason="takes minutes: COBENCH_HYPOTHESIS=thorough")
 def test_the_bundled_suite_is_what_the_command_makes(tmp_path: Path) -> None:
-    assert run(["tasks", "make", "compass", "--sample", "--data", "parks", "--seed", "1", "--out", str(tmp_path / "a")]) == 0
+    assert (
+        run(["tasks", "make", "compass", "--sample", "--data", "parks", "--seed", "1", "--out", str(tmp_path / "a")])
+        == 0
+    )
     for path in sorted((tmp_path / "a").rglob("*")):
         if path.is_file():
             assert path.read_bytes() == (FOLDER / path.relative_to(tmp_path / "a")).read_bytes(), path.name

@@ -11,9 +11,9 @@ from typing import Any
 
 from ..coding.program import CodeLimits, Reason
 from .agent import Baseline
+from .frames import iso
 from .picking import Picker, Picks
 from .search import Search
-from .windows import iso
 
 # An agent without a model reads all that its program prints, however long that is.
 LIMITS = CodeLimits(seconds=600, cpu_seconds=300, output=64 << 20, calls=1_000_000)
