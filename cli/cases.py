@@ -17,8 +17,8 @@ def case_for(what: str, seed: int, step: Callable[[str], None]) -> Case:
 
     Of a suite without an ID the seed picks one.
     """
-    from ..schemas.chance import drawn
     from ..agent_runner.suites import is_suite, open_suite
+    from ..schemas.chance import drawn
 
     if Path(what).is_file():
         return _certified(Path(what), step)
