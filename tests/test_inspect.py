@@ -98,7 +98,7 @@ def test_a_built_in_agent_does_under_inspect_what_it_does_elsewhere(folder: Path
         version="1",
         suite="small",
         suite_digest="",
-        tasks=NAMES[:2],
+        tasks=(HOTEL,),
         agents=(name,),
         settings={"model": name},
         seed=SEED,
@@ -106,13 +106,11 @@ def test_a_built_in_agent_does_under_inspect_what_it_does_elsewhere(folder: Path
     with open_run(tmp_path / "run", facts) as run:
         run_model(open_suite(str(folder)), run, lambda *_: None)
     found = read_run(tmp_path / "run").episodes
-    assert [episode.task for episode in found] == list(NAMES[:2])
-    for episode in found:
-        case = cases.cases[episode.task]
-        persona = persona_for(SEED, episode.task, 1)
-        env = Env(case, Toolbox(catalogue_of(case.dataset)), persona, agent=name, seed=SEED)
-        assert converse(env, baseline(agent, (SEED, episode.task, 1))).to_bytes() == episode.to_bytes()
-        assert episode.calls
+    case, persona = cases.cases[HOTEL], persona_for(SEED, HOTEL, 1)
+    env = Env(case, Toolbox(catalogue_of(case.dataset)), persona, agent=name, seed=SEED)
+    here = converse(env, baseline(agent, (SEED, HOTEL, 1)))
+    assert [episode.to_bytes() for episode in found] == [here.to_bytes()]
+    assert here.calls
 
 
 @pytest.mark.row(44)
@@ -321,7 +319,7 @@ def test_a_run_of_a_model_that_cannot_be_had_is_refused(folder: Path, tmp_path: 
             run_model(open_suite(str(folder)), run, lambda *_: None)
 
 
-def test_inspect_finds_the_task_and_the_models_from_any_folder(folder: Path, tmp_path: Path) -> None:
+def test_inspect_finds_the_task_from_any_folder_and_needs_no_network_for_its_mock(folder: Path, tmp_path: Path) -> None:
     # as pip leaves an editable installation
     installed = tmp_path / "site" / "cobench-0.1.0.dist-info"
     installed.mkdir(parents=True)
@@ -335,12 +333,11 @@ def test_inspect_finds_the_task_and_the_models_from_any_folder(folder: Path, tmp
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     path = os.pathsep.join([str(tmp_path / "site"), *(entry for entry in sys.path if entry)])
-    models = "mockllm/model,cobench/greedy"
     options = ["-T", f"suite={folder}", "-T", "turns=2", "--limit", "1", "--display", "none", "--log-dir", "logs"]
     done = subprocess.run(
-        [sys.executable, "-m", "inspect_ai", "eval", "cobench/compass", "--model", models, *options],
+        [sys.executable, "-m", "inspect_ai", "eval", "cobench/compass", "--model", "mockllm/model", *options],
         cwd=elsewhere, env={**os.environ, "PYTHONPATH": path}, capture_output=True, encoding="utf-8", timeout=120,
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    assert len([*(elsewhere / "logs").glob("*.eval")]) == 2
+    assert len([*(elsewhere / "logs").glob("*.eval")]) == 1

@@ -71,5 +71,7 @@ def test_a_real_model_converses_with_a_user_in_its_own_words(server: None, tmp_p
     scored = [event for event in sample.events if event.event == "score" and event.scorer == "outcome"]
     assert len(scored) == len(episode.turns) + 1
     assert sample.scores is not None
-    assert set(sample.scores["outcome"].value) >= {"feasible", "optimal", "effort", "yield"}
+    found = sample.scores["outcome"].value
+    assert isinstance(found, dict)
+    assert {"feasible", "optimal", "effort", "yield"} <= set(found)
     (tmp_path / "record.json").write_bytes(episode.to_bytes())

@@ -112,7 +112,7 @@ def _reason(error: EvalError) -> str:
         return error.message
     lines = [line.strip() for line in error.traceback.splitlines()]
     told = [line for line in lines if re.match(rf"(?:[\w.]+\.)?{tried[1]}: ", line)]
-    return f"tried {RETRIES + 1} times: {told[-1] if told else tried[1]}"
+    return f"after retries: {told[-1] if told else tried[1]}"
 
 
 def _reasons(log: EvalLog) -> dict[tuple[str, int], str]:
