@@ -26,7 +26,7 @@ from cobench.schemas.task import load_task
 from cobench.solver.certify import certify
 from cobench.solver.lowering.narrow import feasible
 from cobench.tasks.compass.accepting import LEAST, MOST_TIED, TIED, Facts, judge
-from cobench.tasks.compass.building import Built, Work
+from cobench.tasks.compass.building import Builder, Built, Work
 from cobench.tasks.compass.dice import Dice
 from cobench.tasks.compass.drafting import Candidate, draft
 from cobench.tasks.compass.features import FEATURES
@@ -37,6 +37,7 @@ from cobench.tasks.compass.plans import Data, Plans, RejectedError
 from cobench.tasks.compass.slots import FORMS, WISHES, Slot, sample, slots
 from cobench.tasks.compass.world import world_of
 from cobench.verification import replay
+
 from .oracle import truth
 
 FOLDER = Path(cobench.__file__).parent / "tasks" / "compass"
@@ -442,7 +443,7 @@ class Replayed:
     def __init__(self, fault: str = "") -> None:
         self.fault = fault
 
-    def __call__(self, job: Work, chunks: Sequence[Sequence[Slot]]) -> Iterator[Built]:  # closed as a generator is
+    def __call__(self, _: Work, chunks: Sequence[Sequence[Slot]]) -> Iterator[Built]:  # closed as a generator is
         for (slot,) in reversed(chunks):
             yield Built(slot, fault=self.fault) if self.fault else _bundled(slot)
 
@@ -469,7 +470,7 @@ def test_a_folder_of_data_is_copied_and_named(tmp_path: Path) -> None:
 
 
 def test_a_suite_that_fails_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(CobenchError, match="compass-3-.*: no task in 7 attempts"):
+    with pytest.raises(CobenchError, match=r"compass-3-.*: no task in 7 attempts"):
         _make(tmp_path / "out", Replayed("no task in 7 attempts"))
     assert not list(tmp_path.iterdir())
 
@@ -498,7 +499,7 @@ QUICK = ("compass-1-004", "compass-2-065", "compass-3-002")
 
 
 def test_slots_are_built_to_the_same_bytes_each_on_its_own() -> None:
-    build = Work(1, "parks", "parks").begin()
+    build = Builder(Work(1, "parks", "parks")).build
     for name in reversed(QUICK):
         assert replace(build(BY_ID[name]), facts=Facts(0, 0, 0), kinds=(), later=0, rejected={}) == _bundled(
             BY_ID[name]
