@@ -61,10 +61,10 @@ def _side(given: str) -> tuple[str, Sequence[Episode]]:
     run = read_run(Path(path))
     where = Where(path)
     if agent is None:
-        if len(run.facts.agents) > 1:
+        agent, *others = run.facts.agents
+        if others:
             hint = f"one of {', '.join(f'{path}:{name}' for name in run.facts.agents[:10])}"
-            raise InputError(f"this run has {len(run.facts.agents)} agents", where=where, hint=hint)
-        agent = run.facts.agents[0]
+            raise InputError(f"this run has {len(others) + 1} agents", where=where, hint=hint)
     if agent not in run.facts.agents:
         raise InputError(
             f"no agent '{agent}' in this run", where=where, hint=did_you_mean(agent, run.facts.agents, "agents")
@@ -135,7 +135,7 @@ def _print(
         difference = _amount(float(row.difference), row.share, signed=True)
         signs = f"{row.more:,}/{row.fewer:,}/{row.same:,}"
         table.add_row(row.name, *ends, difference, low_high, signs, NONE if row.p is None else number_text(row.p))
-    out.print(Text(f"first   {short(names[0], 200)}\\nsecond  {short(names[1], 200)}"))
+    out.print(Text(f"first   {short(names[0], 200)}\nsecond  {short(names[1], 200)}"))
     show(out, table)
     tasks = max(row.tasks for row in rows)
     said = f"{count(pairs, 'pair')} about {count(tasks, 'task')}"

@@ -17,7 +17,7 @@ from ..schemas.episode import Answered
 from ..schemas.units import Type, format_value
 from .common import visible
 from .run_cells import NONE, share_text
-from .words import TEXT, count, short
+from .words import count, short
 
 if TYPE_CHECKING:
     from ..agent_runner.measures.collected import Collected
@@ -97,7 +97,7 @@ _FACTS = (
 
 def _facts(item: Episode, told: Trace) -> tuple[str, ...]:
     return (
-        verdict_text(item.verdict), f"{item.effort:,}", f"{item.found:,}", f"{len(item.turns):,}",
+        _brief(item.verdict), f"{item.effort:,}", f"{item.found:,}", f"{len(item.turns):,}",
         "yes" if told.calendar else "no", f"{told.windows:,}", f"{told.midweek:,}", ", ".join(told.thirds) or NONE,
         f"{told.astray:,} of {told.flights:,}", f"{told.improvements:,}",
     )  # fmt: skip
@@ -124,7 +124,18 @@ def _steps(names: Sequence[str], traces: Sequence[Trace]) -> Grid:
 
 
 def verdict_text(verdict: Verdict) -> str:
-    """A verdict in words: kind, gap, rank, and what is broken."""
+    """A verdict in words, with what is broken."""
+    said = [_brief(verdict)]
+    said += [f"breaks {short(item.constraint)} ({short(item.detail, 120)})" for item in verdict.violations[:8]]
+    if len(verdict.violations) > 8:
+        said.append(f"… and {len(verdict.violations) - 8} more")
+    if verdict.reason:
+        said.append(short(verdict.reason, 200))
+    return "; ".join(said)
+
+
+def _brief(verdict: Verdict) -> str:
+    """Kind, value, gap and rank, or how much is broken."""
     said = [verdict.kind.value]
     gap, place = relative_gap(verdict), rank(verdict)
     kind = Type("number", verdict.unit, verdict.scale)
@@ -134,11 +145,8 @@ def verdict_text(verdict: Verdict) -> str:
         said.append(f"{share_text(gap)} from the optimum")
     if place is not None:
         said.append(f"rank {place[0]:,} of {place[1]:,}")
-    said += [f"breaks {short(item.constraint)} ({short(item.detail, 120)})" for item in verdict.violations[:8]]
-    if len(verdict.violations) > 8:
-        said.append(f"… and {len(verdict.violations) - 8} more")
-    if verdict.reason:
-        said.append(short(verdict.reason, 200))
+    if verdict.violations:
+        said.append(count(len(verdict.violations), "constraint"))
     return "; ".join(said)
 
 
@@ -155,7 +163,7 @@ def transcript(item: Episode) -> Transcript:
     if len(item.turns) > _TURNS:
         entries.append(Entry("cut", f"… and {count(len(item.turns) - _TURNS, 'more turn')}"))
     entries.append(Entry("end", item.ended.value))
-    title = f"{short(item.task)}: {short(item.agent)}, epoch {item.epoch}: {short(verdict_text(item.verdict), TEXT)}"
+    title = f"{short(item.task)}: {short(item.agent)}, epoch {item.epoch}: {_brief(item.verdict)}"
     return Transcript(title, tuple(entries))
 
 

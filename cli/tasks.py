@@ -36,12 +36,13 @@ def make(
     cobench tasks make compass --seed 1 --out compass
     cobench tasks make compass --sample --data parks --out small
     """
+    from ..tasks.compass.making import in_processes
     from ..tasks.compass.making import make as make_suite
 
     with progress(quiet=quiet) as shown:
         shown.begin(f"making {family}")
         made = make_suite(
-            out, seed, data, workers,
+            out, seed, data, in_processes(workers),
             lambda done, of, what: shown.begin(f"making {family}: {what}, {done} of {of}"), sampled=sample,
         )  # fmt: skip
     if as_json:

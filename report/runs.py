@@ -112,10 +112,14 @@ def trace_chart(points: Sequence[tuple[str, str, int, float, str]], agents: Sequ
         .mark_line(point=True)
         .encode(
             x=alt.X("turn:O", title="turn", axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("gap:Q", title="gap to the optimum", axis=alt.Axis(format="%")),
+            y=alt.Y(
+                "gap:Q", title="gap to the optimum", axis=alt.Axis(format="%"),
+                scale=alt.Scale(domain=[0, max((0.01, *(gap for _, _, _, gap, _ in points)))]),
+            ),
             color=_by_agent(agents),
             strokeDash=alt.StrokeDash(
-                "what:N", sort=["recommended", "shown"], title=None, legend=alt.Legend(orient="top"),
+                "what:N", sort=["recommended", "shown"], title=None,
+                legend=alt.Legend(orient="top", symbolType="stroke", symbolSize=300),
                 scale=alt.Scale(domain=["recommended", "shown"], range=[[1, 0], [4, 3]]),
             ),
             tooltip=["agent:N", "what:N", "turn:O", "said:N"],

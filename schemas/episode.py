@@ -88,8 +88,8 @@ class Usage(Written):
 class CallRecord(Written):
     """One call of a tool, also from inside of a program that the agent wrote (`inner`).
 
-    `tool` is the canonical name where there is such a tool; `arguments` the normalised ones as JSON text, very long ones
-    cut and with a digest. `offers`: the bookable offers for this task that the result showed, as choice -> ids.
+    `tool` is the canonical name where there is such a tool; `arguments` the normalised ones as JSON text, cut and
+    with a digest where they are very long. `offers`: the bookable offers for this task that the result showed, as choice -> ids.
     """
 
     turn: int

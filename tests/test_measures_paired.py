@@ -248,9 +248,9 @@ def test_what_has_no_outcome_is_counted_apart() -> None:
 
 
 def test_agents_of_several_runs_keep_apart() -> None:
-    found = collected([as_run(drawn_episodes(3, ["a"]), folder) for folder in ("one", "two")])
+    found = collected([as_run(drawn_episodes(3, ["a"], epochs=2), folder) for folder in ("one", "two")])
     assert found.agents == ["a (one)", "a (two)"]
-    assert found.asked == {"a (one)": 3, "a (two)": 3}
+    assert found.asked == {"a (one)": 6, "a (two)": 6}
 
 
 @pytest.mark.row(99)

@@ -10,9 +10,9 @@ from typing import TypeVar
 
 from ...schemas.chance import drawn
 from ..episode import View
+from .frames import FIRST, LAST, Outing, days_since
 from .picking import Picker, Picks
 from .search import Search
-from .windows import FIRST, LAST, Outing, days_since
 
 Item = TypeVar("Item")
 _VALIDATORS = {"stays": "recommend_hotel", "round_trips": "recommend_flight", "permits": "recommend_permit"}

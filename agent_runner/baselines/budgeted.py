@@ -27,7 +27,7 @@ class Budgeted(Baseline):
         spend = -(-self._kept // 2)
         self.search.left, self._kept = spend, self._kept - spend
         parks = list(picker.problem.world.tables["hotels"].types["park"].values or ())
-        windows = self.search.windows(max(1, spend // 4), shuffled(parks, *self.address, "park"))
+        windows = self.search.windows(picker.problem, max(1, spend // 4), shuffled(parks, *self.address, "park"))
         outings = spread(shuffled(windows.outings(), *self.address, "window"))
         found = None
         for outing in outings:

@@ -11,9 +11,9 @@ from typing import Any
 
 from ..coding.program import CodeLimits, Reason
 from .agent import Baseline
+from .frames import iso
 from .picking import Picker, Picks
 from .search import Search
-from .windows import iso
 
 # An agent without a model reads all that its program prints, however long that is.
 LIMITS = CodeLimits(seconds=600, cpu_seconds=300, output=64 << 20, calls=1_000_000)
@@ -86,7 +86,7 @@ class Programs(Search):
         self._hotel_of |= {offer: hotel for hotel, offers in found if hotel for offer in offers}
         self.shown.setdefault(self._choice_of[str(key[0])], set()).update(self._ids[key])
 
-    def look_up(self, table: str, offer: str, level: str) -> bool:  # noqa: ARG002  as any search is asked
+    def look_up(self, offer: str, level: str) -> bool:
         """Puts the details of an offer on the list for the next program."""
         about = self._about(level, offer)
         self._details.append((level, about if level == "get_hotel_details" else offer))
@@ -119,7 +119,7 @@ class Code(Baseline):
 
     def plan(self, picker: Picker) -> Picks | None:
         """The best plan under what has been told."""
-        outings = list(self.search.windows().outings())
+        outings = list(self.search.windows(picker.problem).outings())
         self._programs.sweep(
             dict.fromkeys(outing.stay for outing in outings),
             dict.fromkeys(outing.flight for outing in outings if outing.origin),

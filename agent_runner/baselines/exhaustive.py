@@ -11,7 +11,7 @@ class Exhaustive(Baseline):
 
     def plan(self, picker: Picker) -> Picks | None:
         """The best plan under what has been told."""
-        windows = self.search.windows()
+        windows = self.search.windows(picker.problem)
         outings = list(windows.outings())
         for stay in dict.fromkeys(outing.stay for outing in outings):
             self.search.stays(*stay)

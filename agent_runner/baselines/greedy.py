@@ -17,7 +17,7 @@ class Greedy(Baseline):
         """What stands if that still fits, else the first plan that does."""
         if self._standing is not None and picker.best({name: [offer] for name, offer in self._standing.items()}):
             return None
-        windows = self.search.windows()
+        windows = self.search.windows(picker.problem)
         parts = {
             name: Picker(cheapest(picker.problem, name), self.search.view.dataset, self.search)
             for name in picker.problem.choices
@@ -32,7 +32,7 @@ class Greedy(Baseline):
 def _cheapest(parts: dict[str, Picker], within: Shown, whole: Picker) -> Picks | None:
     """The parts that are cheapest each on its own; None if they do not fit each other."""
     picks: Picks = {}
-    for choice, picker in parts.items():
+    for picker in parts.values():
         found = picker.best(within)
         if found is None:
             return None

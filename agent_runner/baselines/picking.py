@@ -44,7 +44,7 @@ class Details(Protocol):
         """Those of the levels that have not been looked up for an offer, in the order in which one does."""
         ...
 
-    def look_up(self, table: str, offer: str, level: str) -> bool:
+    def look_up(self, offer: str, level: str) -> bool:
         """Asks for the details of an offer; whether there were any calls left for it."""
         ...
 
@@ -59,7 +59,7 @@ def cheapest(problem: Problem, choice: str) -> Problem:
 
 def alone(problem: Problem, choice: str) -> Problem:
     """What is said about one choice alone, with nothing to be preferred."""
-    constraints = tuple(_kept(problem, lambda node: choices_of(node) == {choice}))
+    constraints = tuple(_kept(problem, lambda node: choices_of(node) == frozenset((choice,))))
     nothing = ex.Literal(0, Type("number"), _NOWHERE)
     return replace(
         problem,
@@ -110,7 +110,7 @@ class Picker:
                 return sure
 
     def outlook(self, within: Shown) -> int | None:
-        """How good a plan may be, in the task's own sense, if all that is unknown is as one wishes; None without any."""
+        """How good a plan may be, in the task's own sense, if what is unknown is as one wishes; None without any."""
         found = [part[0] for levels, ids in self._parts(within) if (part := self._solve(levels, ids)) is not None]
         return (max if self.problem.objective.maximize else min)(found, default=None)
 
@@ -185,7 +185,7 @@ class Picker:
     def _look_up(self, picks: Picks, levels: Levels) -> bool:
         """Looks up what is unknown of the offers of a plan, one level of each."""
         return all(
-            self._details.look_up(self._table[choice], offer, unknown[0])
+            self._details.look_up(offer, unknown[0])
             for choice, offer in picks.items()
             if (unknown := self._details.unknown(self._table[choice], offer, self._wanted[choice] & levels))
         )
@@ -196,7 +196,7 @@ class Picker:
             while unknown := self._unsettled(choice, within):
                 for offer, level in unknown:
                     if level in self._details.unknown(self._table[choice], offer, frozenset({level})) and not (
-                        self._details.look_up(self._table[choice], offer, level)
+                        self._details.look_up(offer, level)
                     ):
                         return
 

@@ -15,7 +15,7 @@ class RandomFeasible(Baseline):
         """What stands if that still fits, else a plan by chance."""
         if self._standing is not None and picker.best({name: [offer] for name, offer in self._standing.items()}):
             return None
-        windows = self.search.windows()
+        windows = self.search.windows(picker.problem)
         outings = shuffled(windows.outings(), *self.address, "window")
         for outing in outings[:MOST_FRAMES]:
             within = self.search.show(windows, outing)

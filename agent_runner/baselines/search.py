@@ -15,7 +15,8 @@ from ...schemas.problem import Problem
 from ..episode import View
 from ..tools.columns import DETAILS, SHOWN
 from ..tools.result import Result
-from .windows import Airport, Known, Outing, Permit, Windows, days_since, iso
+from .frames import Airport, Known, Outing, Permit, days_since, iso
+from .windows import Windows
 
 # For each table the tools that tell more than a search does, in the order in which one asks them.
 LEVELS: Mapping[str, tuple[str, ...]] = {
@@ -82,13 +83,13 @@ class Search:
             found.append(result)
         return found
 
-    def windows(self, most_parks: int | None = None, order: Sequence[str] = ()) -> Windows:
-        """What the constraints leave open, after asking for the airports and permits of the parks in question.
+    def windows(self, problem: Problem, most_parks: int | None = None, order: Sequence[str] = ()) -> Windows:
+        """What the constraints of a problem leave open, after asking for airports and permits of the parks in question.
 
         At most so many parks, in the order given or else in that of the world; airports of others are not asked for, so
         that a trip with flights cannot go there.
         """
-        problem, places = self.view.problem, {park: place for place, park in enumerate(order)}
+        places = {park: place for place, park in enumerate(order)}
         known = Known()
         if "permits" in self._choice_of:
             parks = Windows(problem, known).permit_parks()
@@ -198,7 +199,7 @@ class Search:
             tool for tool in LEVELS[table] if tool in levels and (tool, self._about(tool, offer)) not in self._known
         ]
 
-    def look_up(self, table: str, offer: str, level: str) -> bool:
+    def look_up(self, offer: str, level: str) -> bool:
         """Asks for the details of an offer, once for all offers of its hotel, room or flight; False if none is left."""
         if self.looks is not None:
             if self.looks <= 0:

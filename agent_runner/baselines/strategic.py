@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 from ...schemas.units import WEEKDAYS
 from .agent import Baseline, spread
+from .frames import FIRST, Outing, days_since
 from .picking import Picker, Picks
 from .search import Search
-from .windows import FIRST, Outing, Windows, days_since
+from .windows import Windows
 
 SEARCHES = 30  # calls for offers in a conversation
 LEAST = 6  # of them for whatever is new, also once the others are spent
@@ -39,7 +40,7 @@ class Strategic(Baseline):
         first = self._consulted()
         spend = max(LEAST, -(-self._searches * 3 // 5))
         self.search.left, self.search.looks = spend, LOOKS
-        windows = self.search.windows(_MOST_PARKS)
+        windows = self.search.windows(picker.problem, _MOST_PARKS)
         order = sorted(windows.outings(), key=lambda outing: _weekend_nights(outing, first))
         waiting = list(spread(order))
         self._explore(picker, windows, waiting, spend // 2)

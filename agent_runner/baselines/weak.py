@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date
 
 from .agent import Baseline
+from .frames import Outing, days_since
 from .picking import Picker, Picks
-from .windows import Outing, days_since
 
 DAYS = (date(2025, 8, 5), date(2025, 8, 12))
 NIGHTS = 3
@@ -19,7 +19,7 @@ class Weak(Baseline):
 
     def plan(self, picker: Picker) -> Picks | None:
         """The first offers on the first of two dates that has any."""
-        windows = self.search.windows(1)
+        windows = self.search.windows(picker.problem, 1)
         for day in (days_since(day.isoformat()) for day in DAYS):
             for park, permit_park, origin, destination in windows.places()[:1]:
                 late = (day + 1, day + 1 + NIGHTS) if origin else (0, 0)

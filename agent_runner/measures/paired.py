@@ -7,10 +7,12 @@ test is Wilcoxon's of signed ranks, over the mean difference of each task.
 from __future__ import annotations
 
 import math
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from ...schemas.chance import drawn
 from ...schemas.episode import Episode
@@ -120,12 +122,21 @@ def bootstrap(by_task: Mapping[str, Sequence[Fraction]], seed: int) -> tuple[flo
     if len(sums) < 2:
         return None
     means: list[float] = []
-    for number in range(RESAMPLES):
-        picked = [sums[drawn(len(sums), seed, "bootstrap", number, place)] for place in range(len(sums))]
+    for places in _resamples(len(sums), seed):
+        picked = [sums[place] for place in places]
         means.append(math.fsum(total for total, _ in picked) / sum(size for _, size in picked))
     means.sort()
     cut = RESAMPLES // 40
     return means[cut - 1], means[-cut]
+
+
+@lru_cache(maxsize=2)
+def _resamples(size: int, seed: int) -> tuple[array[int], ...]:
+    """Samples of so many tasks with repetition, as positions: the same for all measures."""
+    return tuple(
+        array("H" if size < 2**16 else "L", (drawn(size, seed, "bootstrap", number, place) for place in range(size)))
+        for number in range(RESAMPLES)
+    )
 
 
 def signed_ranks(differences: Sequence[Fraction]) -> float | None:

@@ -16,7 +16,6 @@ from ..coding import first_rows
 from .levels import Levels, recent
 from .values import Evaluator, Ints, TableColumns, Values, codes_of, codes_of_tuples, table_columns
 
-
 _COMPACT = 2**31  # codes above are numbered anew, so that their products stay within 64 bits
 
 

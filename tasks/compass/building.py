@@ -18,6 +18,7 @@ from .slots import Slot
 from .world import world_of
 
 MOST_ATTEMPTS = 2_000
+NONE = Facts(0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Built:
     slot: Slot
     task: bytes = b""
     certificate: bytes = b""
-    facts: Facts | None = None
+    facts: Facts = NONE
     kinds: tuple[str, ...] = ()
     later: int = 0
     rejected: Mapping[str, int] = field(default_factory=dict[str, int])

@@ -132,19 +132,19 @@ FEATURES: tuple[Feature, ...] = (
     _either("gym_or_bar", "has_gym", "has_bar", "a gym or a bar"),
     Feature(
         "no_bunk", "not", 1, 'not hotel.bed_type == "bunk"', "a room without bunk beds",
-        ("It has to be {it}.", "No bunk beds, please.", "Bunk beds are out of the question."), "bed", wish=False,
+        ("It has to be {it}.", "No bunk beds.", "Bunk beds are out of the question."), "bed", wish=False,
     ),
     *(
         Feature(
             f"not_{brand.lower()}", "not", 1, f'not hotel.brand == "{brand}"', f"a hotel of another brand than {brand}",
-            ("It has to be {it}.", f"No hotel of the brand {brand}, please.", f"Any brand but {brand}."), "brand",
+            ("It has to be {it}.", f"No hotel of the brand {brand}.", f"Any brand but {brand}."), "brand",
             wish=False,
         )
         for brand in ("Independent", "Juniper", "Lantern", "Trailhead")
     ),
     Feature(
         "not_standard", "not", 1, 'not hotel.room_type == "standard"', "a room of another type than standard",
-        ("It has to be {it}.", "No standard room, please.", "Any room type but standard."), "type", wish=False,
+        ("It has to be {it}.", "No standard room.", "Any room type but standard."), "type", wish=False,
     ),
     Feature("direct", "direct flight", 2, "flight.is_direct", "direct flights both ways", FLIGHT),
     Feature("economy", "class", 2, 'flight.booking_class == "economy"', "flights in economy class", FLIGHT, "class"),

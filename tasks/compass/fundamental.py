@@ -114,7 +114,7 @@ def _dated(form: str, nights: Nights, dice: Dice) -> tuple[str, str]:
         say = dice.pick(
             (
                 "The outbound flight is on a {day} in August 2025 and the return flight {n} nights later.",
-                "It is fixed by the flights: out on a {day} in August 2025, back {n} nights later.",
+                "The flights fix the dates: out on a {day} in August 2025, back {n} nights later.",
             ),
             "say dates",
         )
@@ -234,7 +234,7 @@ def rooms(guests: int, dice: Dice) -> Part:
             ),
             (
                 "room beds", "hotel.bed_count >= 2",
-                ("Every room must have at least 2 beds.", "Rooms have to have 2 beds or more."),
+                ("Every room must have at least 2 beds.", "Each room needs 2 beds or more."),
             ),
             (
                 "room beds", 'hotel.bed_type in ["king", "queen", "double"]',

@@ -31,7 +31,7 @@ _TABLES = {
 def quality(built: Sequence[Built], seed: int, data: str) -> dict[str, Any]:
     """The counts over all tasks of a suite. Shares are in permille."""
     slots = [item.slot for item in built]
-    facts = [item.facts for item in built if item.facts is not None]
+    facts = [item.facts for item in built]
     rejected: Counter[str] = Counter()
     for item in built:
         rejected.update(item.rejected)
@@ -56,7 +56,7 @@ def quality(built: Sequence[Built], seed: int, data: str) -> dict[str, Any]:
         "plans": _spread([item.plans for item in facts]),
         "values": _spread([item.values for item in facts]),
         "best plans": _spread([item.tied for item in facts]),
-        "permille of plans that are best": _spread([1000 * item.tied // item.plans for item in facts]),
+        "permille of plans that are best": _spread([1000 * item.tied // max(1, item.plans) for item in facts]),
     }
 
 
@@ -69,7 +69,7 @@ def _counts(items: Iterable[int | str]) -> dict[str, int]:
 def _spread(numbers: Sequence[int]) -> dict[str, int]:
     """Least, median (the lower one) and greatest."""
     ordered = sorted(numbers)
-    return {"least": ordered[0], "median": ordered[(len(ordered) - 1) // 2], "most": ordered[-1]} if ordered else {}
+    return {"least": ordered[0], "median": ordered[(len(ordered) - 1) // 2], "most": ordered[-1]}
 
 
 def page(found: Mapping[str, Any]) -> str:

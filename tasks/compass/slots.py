@@ -122,11 +122,14 @@ def sample() -> tuple[Slot, ...]:
 
 
 def _traits(slot: Slot) -> set[str]:
-    """What a sample should not lack, the rarer things said twice."""
+    """What a sample should not lack; of a kind, at whatever level, above all."""
     return {
-        f"kind {slot.kind}", f"{slot.level} kind {slot.kind}", f"form {slot.form}", f"{slot.level} form {slot.form}",
-        f"{slot.level} constraints {slot.constraints}", f"wishes {slot.wishes}",
-    }  # fmt: skip
+        *(f"kind {slot.kind} {weight}" for weight in range(4)),
+        f"form {slot.form}",
+        f"{slot.level} form {slot.form}",
+        f"{slot.level} constraints {slot.constraints}",
+        f"wishes {slot.wishes}",
+    }
 
 
 def _kinds(level: int, objective: str) -> list[str]:
