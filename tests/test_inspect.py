@@ -31,7 +31,7 @@ from cobench.schemas.run import RunFile
 from cobench.schemas.verdict import VerdictKind
 from inspect_ai import eval as evaluate
 from inspect_ai.log import EvalLog, EvalSample
-from inspect_ai.model import ChatMessage, Model
+from inspect_ai.model import ChatMessage, Model, ModelCost, ModelInfo, set_model_info
 from inspect_ai.tool import ToolParams
 from inspect_ai.util import Store
 
@@ -201,6 +201,7 @@ def test_a_model_that_calls_tools_for_ever_is_made_to_speak(had: Any) -> None:
         ({"calls": 1}, {}, Ended.CALLS),
         ({}, {"token_limit": 60}, Ended.TOKENS),
         ({}, {"message_limit": 12}, Ended.CALLS),
+        ({}, {"cost_limit": 0.000035}, Ended.COST),
     ],
 )
 def test_every_limit_ends_a_conversation_with_its_reason_and_what_was_recommended_counts(
@@ -213,6 +214,8 @@ def test_every_limit_ends_a_conversation_with_its_reason_and_what_was_recommende
     def act(messages: list[ChatMessage]) -> Any:
         return lines[min(1, len(messages) % 2)] if messages[-1].role == "user" else asking
 
+    cost = ModelCost(input=1, output=0, input_cache_write=0, input_cache_read=0)
+    set_model_info("mockllm/model", ModelInfo(cost=cost))
     sample, episode = had(mock(act), FLIGHT, limits=limits, **settings)
     assert episode.ended is ended
     assert episode.verdict.kind is VerdictKind.OPTIMAL

@@ -52,11 +52,11 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_a_real_model_converses_with_a_user_in_its_own_words(server: None, tmp_path: Path) -> None:
     suite = open_suite(str(write_suite(tmp_path / "small")))
     settings = {"seed": 7, "turns": 2, "steps": 1, "user": "model", "voice": "json"}
-    user = get_model(MODEL, config=GenerateConfig(max_tokens=80, temperature=0.0, max_retries=1, timeout=100))
+    user = get_model(MODEL, config=GenerateConfig(max_tokens=48, temperature=0.0, max_retries=1, timeout=300))
     log = evaluate(
         conversations(suite, samples(suite, [(HOTEL, None)]), settings), model=MODEL, model_roles={"user": user},
-        log_dir=str(tmp_path), display="none", log_level="error", max_tokens=80, temperature=0.0, max_retries=1,
-        timeout=100,
+        log_dir=str(tmp_path), display="none", log_level="error", max_tokens=48, temperature=0.0, max_retries=1,
+        timeout=300,
     )[0]  # fmt: skip
     assert log.status == "success"
     assert log.samples

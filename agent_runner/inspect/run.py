@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from typing import Any
@@ -23,6 +24,7 @@ from .task import conversations, samples
 RETRIES = 6  # of a request that failed for a reason that may pass: with the waits between them, some five minutes
 SECONDS = 1800  # for an answer of a model, retries included
 ATTEMPT = 600  # … and without
+PRICES = "INSPECT_EVAL_MODEL_COST_CONFIG"  # a file with prices of models, as for `inspect eval`
 Tick = Callable[[int, int], None]
 
 
@@ -91,6 +93,7 @@ def _evaluated(task: Any, folder: RunFolder, connections: int | None) -> EvalLog
             fail_on_error=False,
             retry_on_error=1,  # of what no request is tried again for, such as an answer that is no JSON
             cost_limit=None if limit is None else float(limit),
+            model_cost_config=os.environ.get(PRICES),
             **config,
         )
     except CobenchError:
@@ -102,7 +105,8 @@ def _evaluated(task: Any, folder: RunFolder, connections: int | None) -> EvalLog
 
 def _plain(fault: Exception) -> str:
     """An error of Inspect without its markup, on one line."""
-    return " ".join(Text.from_markup(str(fault)).plain.removeprefix("ERROR: ").split())
+    text = " ".join(Text.from_markup(str(fault)).plain.removeprefix("ERROR: ").split())
+    return f"{text} The environment variable {PRICES} names a file of prices." if "cost data" in text else text
 
 
 def _reason(error: EvalError) -> str:
