@@ -304,7 +304,7 @@ def test_a_baseline_that_there_is_not_is_refused(name: str) -> None:
 
 
 def test_every_baseline_is_made_by_its_name() -> None:
-    assert list(BASELINES) == ["weak", "random", "greedy", "budgeted", "strategic", "exhaustive"]
+    assert list(BASELINES) == ["weak", "random", "greedy", "budgeted", "strategic", "exhaustive", "code"]
     assert all(type(baseline(name, (1,))).__name__ for name in BASELINES)
 
 
