@@ -95,9 +95,7 @@ def marked(tests: Path) -> Iterator[tuple[int, str]]:
                 continue
             for mark in node.decorator_list:
                 if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.row":
-                    yield from (
-                        (row.value, f"{path.name}::{node.name}") for row in mark.args if isinstance(row, ast.Constant)
-                    )
+                    yield from ((int(ast.unparse(row)), f"{path.name}::{node.name}") for row in mark.args)
 
 
 def page() -> str:

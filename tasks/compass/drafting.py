@@ -30,8 +30,9 @@ from .stories import story
 from .world import World
 
 LEAST = 20  # plans of a task
-LEFT = 40  # plans that the constraints but the budget should leave at least; thrice as many for other objectives
+LEFT = 30  # plans that the constraints but the budget should leave at least; thrice as many for other objectives
 TARGETS = (30, 45, 70, 110, 170, 260, 400, 600, 900, 1400, 2200)  # about how many plans a budget leaves
+SPACES = (1, 1, 1, 2, 4)  # times as many
 WIDER = 8  # times as many where plans share values
 MOST_ALIKE = {"not": 1, "or": 1}  # constraints of these kinds in a task, and 2 of any other
 STEP = 10  # dollars: budgets are round
@@ -118,7 +119,9 @@ def _sketch(slot: Slot, dice: Dice, world: World, data: Data) -> _Sketch:
     most = min(MOST_PARKS, len(world.parks) - 1)
     order = dice.order(world.parks, "parks")
     rest = (rooms(guests, dice), *((hike(dice),) if slot.level == 3 and slot.form != "permit" else ()))
-    enough = _enough(slot) * 3**slot.features // 2**slot.features
+    # For so many features: sometimes few, so that one park will do, sometimes as if each took a third of the plans.
+    times = dice.pick(((2 + slot.features) // 2, 3**slot.features // 2**slot.features), "times")
+    enough = _enough(slot) * times
     found: _Sketch | None = None
     for size in range(min(number, most), most + 1):
         parks = tuple(sorted(order[:size]))
@@ -160,7 +163,7 @@ def _features(slot: Slot, dice: Dice, sketch: _Sketch) -> tuple[list[Feature], P
     """What is constrained: the first of the slot's kind, no two about the same thing, and each so that some plans go
     but not too many, so that all of them together leave enough. And the plans that are left.
     """
-    plans, enough = sketch.plans, _enough(slot)
+    plans, enough = sketch.plans, _enough(slot) * dice.pick(SPACES, "space")
     number = plans.count()
     if number < enough:
         raise RejectedError("no plan" if number == 0 else "too few plans")

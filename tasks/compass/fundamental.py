@@ -272,7 +272,7 @@ def flights(origins: Sequence[tuple[str, str]], dice: Dice) -> Part:
 def permit(parks: tuple[str, ...], world: World, dice: Dice, most_days: int) -> Part | None:
     """Which permit; None when the parks have none in common. Backpacking takes at most so many days."""
     fitting = [item for item in world.permits[parks[0]] if not item.days or item.days[0] <= most_days]
-    if len(parks) == 1 and fitting and dice.below(2, "named") == 0:
+    if len(parks) == 1 and fitting and dice.below(3, "named") > 0:
         found = dice.pick(fitting, "permit")
         length = dice.pick([days for days in found.days if days <= most_days], "days") if found.days else 0
         require = f'permit.template_name == "{found.name}"' + (f" and permit.days == {length}" if length else "")

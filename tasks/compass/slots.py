@@ -90,7 +90,7 @@ def slots() -> tuple[Slot, ...]:
         for place, (objective, size) in enumerate(zip(drawn_objectives, sizes, strict=True)):
             form = FORMS[level][place % len(FORMS[level])]
             least = fundamental(level, form, objective)
-            kinds = _kinds(level, objective)
+            kinds = _kinds(level, objective, own=place % 2 == 0)
             found.append(
                 Slot(
                     id=f"compass-{level}-{place + 1:03d}",
@@ -100,7 +100,7 @@ def slots() -> tuple[Slot, ...]:
                     constraints=max(size, least),
                     later=LATER[len(found) % len(LATER)],
                     wishes=counts.pop() if objective == WISHES else 0,
-                    kind=kinds[place % len(kinds)] if size > least else "",
+                    kind=kinds[place // 2 % len(kinds)] if size > least else "",
                 )
             )
     return tuple(found)
@@ -113,12 +113,17 @@ def sample() -> tuple[Slot, ...]:
     seen: set[str] = set()
     for level, quotas in SAMPLE.items():
         for objective, number in quotas.items():
-            mine = [slot for slot in slots() if (slot.level, slot.objective) == (level, objective)]
+            mine = [slot for slot in slots() if (slot.level, slot.objective) == (level, objective) and _modest(slot)]
             for _ in range(number):
                 best = max((slot for slot in mine if slot not in chosen), key=lambda slot: len(_traits(slot) - seen))
                 chosen.add(best)
                 seen |= _traits(best)
     return tuple(slot for slot in slots() if slot in chosen)
+
+
+def _modest(slot: Slot) -> bool:
+    """Whether a world of a few dozen hotels has such tasks, too: few dates leave few plans for many features."""
+    return slot.level > 1 or slot.features <= {"explicit": 2, "alternatives": 3}.get(slot.form, 5)
 
 
 def _traits(slot: Slot) -> set[str]:
@@ -132,10 +137,11 @@ def _traits(slot: Slot) -> set[str]:
     }
 
 
-def _kinds(level: int, objective: str) -> list[str]:
-    """The kinds of features of a level, but what the objective is about."""
-    found = dict.fromkeys(item.kind for item in FEATURES if item.level <= level)
-    return [kind for kind in found if kind not in {item.kind for item in FEATURES if item.topic == objective}]
+def _kinds(level: int, objective: str, *, own: bool) -> list[str]:
+    """The kinds of features of a level, but what the objective is about; `own`: those that level I has not."""
+    about = {item.kind for item in FEATURES if item.topic == objective}
+    found = [item for item in FEATURES if item.level <= level and item.kind not in about]
+    return list(dict.fromkeys(item.kind for item in found if not own or level == 1 or item.level > 1))
 
 
 def _spread(numbers: Mapping[Value, int], *address: int | str) -> list[Value]:
