@@ -25,7 +25,7 @@ from cobench.schemas.problem import pose
 from cobench.schemas.task import load_task
 from cobench.solver.certify import certify
 from cobench.solver.lowering.narrow import feasible
-from cobench.tasks.compass.accepting import LEAST, MOST_TIED, TIED, Facts, judge
+from cobench.tasks.compass.accepting import LEAST, MOST_TIED, TIED, judge
 from cobench.tasks.compass.building import Builder, Built, Work
 from cobench.tasks.compass.dice import Dice
 from cobench.tasks.compass.drafting import Candidate, draft
