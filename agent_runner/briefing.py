@@ -12,8 +12,7 @@ from .suites import Case
 from .tools.toolbox import TOOLS
 
 _ROLE = """\
-You are a travel agent. A customer tells you what trip they want, some of it at once and some of it only later, and \
-what is to be best about it. Whatever they say must hold has to hold exactly; among everything that keeps to it, find \
+You are a travel agent. A customer tells you what trip they want{later}, and what is to be best about it. Whatever they say must hold has to hold exactly; among everything that keeps to it, find \
 what is best by the customer's own measure. Prices are in US dollars, dates in August 2025 are written YYYY-MM-DD."""
 _TOOLS = """\
 Find offers with the tools; know nothing about offers but what tools have told you. Searches show a part of what \
@@ -45,9 +44,10 @@ def briefing(case: Case, mode: Mode = "tools") -> str:
     return f"{role(mode)}\n\n{form_of(case)}"
 
 
-def role(mode: Mode = "tools") -> str:
-    """What the agent is there for, and how it finds offers."""
-    return f"{_ROLE}\n\n{_CODE.format(functions=tools_text()) if mode == 'code' else _TOOLS}"
+def role(mode: Mode = "tools", *, at_once: bool = False) -> str:
+    """What the agent is there for, and how it finds offers. `at_once`: nothing is told in the course of time."""
+    later = "" if at_once else ", some of it at once and some of it only later"
+    return f"{_ROLE.format(later=later)}\n\n{_CODE.format(functions=tools_text()) if mode == 'code' else _TOOLS}"
 
 
 def form_of(case: Case) -> str:

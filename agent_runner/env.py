@@ -20,7 +20,7 @@ noticed with the reply that reaches it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -39,12 +39,12 @@ from ..schemas.episode import (
     UserFault,
 )
 from ..schemas.plan import Plan
-from ..schemas.verdict import Verdict, VerdictKind
-from .answer import AnswerError, parse_answer
+from ..schemas.verdict import Verdict
+from .answer import Answer, AnswerError, parse_answer
 from .judge import Judge
 from .suites import Case
 from .tools.result import Result
-from .tools.toolbox import Toolbox
+from .tools.toolbox import Toolbox, name_of
 from .user.decision import Decision, Heard, script_of
 from .user.user import User
 from .user.wording import word
@@ -104,6 +104,7 @@ class Env:
         self._shown: dict[str, set[str]] = {choice: set() for choice in case.problem.choices}
         self._confirmed: set[str] = set()
         self._options: tuple[Plan, ...] = ()
+        self._read: tuple[Any, Answer | AnswerError] | None = None  # the last text that was read, and what it says
         self._waits = True  # the last message has no reply yet
         self._heard: Heard | None = None  # the reply that the user has not answered yet
         self._next: Decision | None = None  # what the user decided to say, and nobody has put into words yet
@@ -132,9 +133,8 @@ class Env:
         if self.ended is None and self.limits.calls is not None and len(self._calls) >= self.limits.calls:
             self.ended = Ended.CALLS
         if self.ended is not None:
-            return Result(
-                _kept(str(name), MAX_NAME), {}, {"error": {"kind": "limit", "message": NO_MORE_CALLS}}, Fault.CONTENT
-            )
+            refusal = {"error": {"kind": "limit", "message": NO_MORE_CALLS}}
+            return Result(_kept(name_of(name), MAX_NAME), {}, refusal, Fault.CONTENT)
         result = self._tools.call(name, arguments)
         shown = {choice: result.offers.get(table, ()) for choice, table in self._table_of.items()}
         offers = {choice: ids for choice, ids in shown.items() if ids}
@@ -151,33 +151,43 @@ class Env:
 
     def fault_of(self, text: str) -> str | None:
         """Why a reply does not have the agreed form, in words for the agent, who may repair it once; else None."""
+        answer = self._answer_in(text)
+        return str(answer) if isinstance(answer, AnswerError) else None
+
+    def _answer_in(self, text: Any) -> Answer | AnswerError:
+        """What a reply says, or what is wrong with it; one that has just been asked about is not read again."""
+        if self._read is not None and type(text) is str and self._read[0] == text:
+            return self._read[1]
         try:
-            parse_answer(text, tuple(self.case.problem.choices))
+            answer = parse_answer(text, tuple(self.case.problem.choices))
         except AnswerError as fault:
-            return str(fault)
-        return None
+            answer = fault
+        self._read = text, answer
+        return answer
 
     def submit(self, text: str, *, usage: Usage | None = None, repaired: bool = False) -> Answered:
         """Takes an agent's reply to `message`; a recommendation in it replaces the one that stood before.
 
-        `repaired`: it was asked for once more, since the first had not the agreed form. RuntimeError when no message
-        waits for a reply, which is so after each reply until `hear`.
+        `repaired`: it was asked for once more, since the first had not the agreed form. What is no text at all has not
+        that form either. RuntimeError when no message waits for a reply, which is so after each reply until `hear`;
+        a reply that could not be taken for any reason leaves everything as it was.
         """
         if not self._waits:
             raise RuntimeError("the last message has its reply already")
-        self._waits = False
-        usage, reason, answered = usage or Usage(), "", Answered.MESSAGE
-        try:
-            answer = parse_answer(text, tuple(self.case.problem.choices))
+        usage, said, turn, answer = usage or Usage(), self._said, self.turn, self._answer_in(text)
+        written = text if isinstance(text, str) else ""  # pyright: ignore[reportUnnecessaryIsInstance]
+        options, answered, reason, message = self._options, Answered.MESSAGE, "", written
+        if isinstance(answer, AnswerError):
+            answered, reason = Answered.FORMAT_ERROR, str(answer)
+        else:
+            message = answer.message
             if answer.options:
-                self._options, answered = answer.options, Answered.RECOMMENDATION
-        except AnswerError as fault:
-            answer, answered, reason = None, Answered.FORMAT_ERROR, str(fault)
-        for plan in self._options:
-            for choice, picks in plan.picks.items():
-                self._shown[choice].update(pick.id for pick in picks)
-        score = self.score_turn()
-        said, turn = self._said, self.turn
+                options, answered = answer.options, Answered.RECOMMENDATION
+        shown = {
+            choice: ids | {pick.id for plan in options for pick in plan.picks.get(choice, ())}
+            for choice, ids in self._shown.items()
+        }
+        score, objection = self._score(options, shown), self._judge.objection(options, self.user.revealed)
         record = TurnRecord(
             number=turn,
             user=_kept(said.text, MAX_TEXT),
@@ -187,34 +197,33 @@ class Env:
             asked=said.decision.ask,
             recheck=said.decision.recheck,
             user_faults=said.faults,
-            agent=_kept(text, MAX_TEXT),
+            agent=_kept(written, MAX_TEXT),
             answered=answered,
             repaired=repaired,
             reason=reason,
-            options=self._options,
-            validated=bool(self._options) and self._confirmed >= _ids(self._options),
+            options=options,
+            validated=bool(options) and self._confirmed >= _ids(options),
             verdict=score.verdict,
             regret=score.regret,
             calls=sum(call.turn == turn for call in self._calls),
             usage=usage,
             user_usage=said.usage,
         )
+        # From here on nothing can fail: the reply is taken as a whole.
+        self._waits, self._read = False, None
+        self._options, self._shown = options, shown
         self._turns.append(record)
-        self._heard = self._understood(answer.message if answer is not None else text, score.verdict, answered)
+        self._heard = Heard(
+            text=_kept(message, MAX_TEXT),
+            recommended=bool(options),
+            unknown=objection.unknown,
+            broken=objection.broken,
+            misformed=answered is Answered.FORMAT_ERROR,
+        )
         self._tokens += usage.read + usage.written
         if self.limits.tokens is not None and self._tokens >= self.limits.tokens:
             self.ended = self.ended or Ended.TOKENS
         return answered
-
-    def _understood(self, text: str, verdict: Verdict, answered: Answered) -> Heard:
-        broken = {item.constraint for item in verdict.violations}
-        return Heard(
-            text=_kept(text, MAX_TEXT),
-            recommended=bool(self._options),
-            unknown=verdict.kind is VerdictKind.UNKNOWN_OFFER,
-            broken=tuple(name for name in self.user.revealed if name in broken),
-            misformed=answered is Answered.FORMAT_ERROR,
-        )
 
     # the user
 
@@ -273,8 +282,11 @@ class Env:
 
     def score_turn(self) -> TurnScore:
         """The verdict on the recommendation that stands, and its regret by the offers shown so far."""
-        verdict = self._judge.verdict(self._options)
-        return TurnScore(verdict, self._judge.regret(verdict, self._shown))
+        return self._score(self._options, self._shown)
+
+    def _score(self, options: Sequence[Plan], shown: Mapping[str, Collection[str]]) -> TurnScore:
+        verdict = self._judge.verdict(options)
+        return TurnScore(verdict, self._judge.regret(verdict, shown))
 
     @property
     def shown(self) -> Mapping[str, frozenset[str]]:

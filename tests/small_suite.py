@@ -38,11 +38,11 @@ class Cases:
     def __init__(self, folder: Path) -> None:
         suite = open_suite(str(folder))
         self.cases: dict[str, Case] = {name: suite.case(name) for name in NAMES}
-        self._catalogue: Catalogue = catalogue_of(self.cases[HOTEL].dataset)
+        self.catalogue: Catalogue = catalogue_of(self.cases[HOTEL].dataset)
 
     def env(self, task: str = HOTEL, persona: Persona = CONTENT, limits: EnvLimits | None = None) -> Env:
         """A conversation that begins."""
-        return Env(self.cases[task], Toolbox(self._catalogue), persona, agent="tested", seed=7, limits=limits)
+        return Env(self.cases[task], Toolbox(self.catalogue), persona, agent="tested", seed=7, limits=limits)
 
     def best(self, task: str) -> dict[str, str]:
         """The ids of the best plan, by choice."""

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cobench.agent_runner.answer import Answer, AnswerError, parse_answer
 from cobench.agent_runner.env import NO_MORE_CALLS, Env, EnvLimits
+from cobench.agent_runner.scoring import Scorer
 from cobench.schemas.canonical import canonical_bytes
 from cobench.schemas.episode import Answered, Ended, Episode, Fault, Persona, Usage, UserFault
 from cobench.schemas.plan import Plan
 from cobench.schemas.verdict import VerdictKind
-from hypothesis import given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from .small_suite import CONTENT, FLIGHT, HOTEL, PERMIT, Cases
@@ -57,6 +58,7 @@ def plans(*ids: str) -> tuple[Plan, ...]:
         ),
         ('{"message": "no", "recommendation": {"hotel_id": "x"}} then {"message": "m"}', ()),
         ('{"thought": {"message": "no"}} {"message": "m", "recommendation": {"hotel_id": "a"}}', ("a",)),
+        ('{"message": "m", "number": %s}' % ("9" * 5000), ()),
         ('{"message": "m", "recommendation": {"hotel_id": "Zürich \\u0000"}}', ("Zürich \0",)),
     ],
 )
@@ -73,9 +75,10 @@ def test_the_agreed_form_is_read_wherever_it_stands(text: str, options: tuple[st
         ("[]", NO_OBJECT),
         ('{"answer": {"message": "within another"}}', NO_OBJECT),
         ('{"message": "m"', NO_OBJECT),
-        ('{"message": "m", "message": "again"}', NO_OBJECT),
-        ('{"message": "m", "recommendation": {"hotel_id": "a", "hotel_id": "b"}}', NO_OBJECT),
-        ('{"message": "m", "number": %s}' % ("9" * 5000), NO_OBJECT),
+        ('{"message": "m", "message": "again"}', "a key comes twice"),
+        ('{"message": "m", "recommendation": {"hotel_id": "a", "hotel_id": "b"}}', "a key comes twice"),
+        ('{"message": "draft"} {"message": "m", "message": "again"}', "a key comes twice"),
+        ('{"message": "m", "deep": ' + '{"a":' * 5000 + "1" + "}" * 5001, "nested too deeply"),
         ('{"message": 7}', "message must be a text"),
         ('{"message": "m", "recommendation": "pkg_1"}', "must be null or an object"),
         ('{"message": "m", "recommendation": ["pkg_1"]}', "must be null or an object"),
@@ -92,6 +95,62 @@ def test_the_agreed_form_is_read_wherever_it_stands(text: str, options: tuple[st
 def test_what_is_wrong_is_said_in_words(text: str, reason: str) -> None:
     with pytest.raises(AnswerError, match=reason):
         parse_answer(text, ("hotel",))
+
+
+DECODER = json.JSONDecoder(parse_int=float)
+PARTS = (
+    *'{}[],:" a',
+    "\\", '\\"', "\\u00e9", "\\u12", "\n", "\x01", "true", "null", "NaN", "-Infinity", "-1.5e3", "01", "1.",
+    '"message"', '"message":', '"x"', '"k":', '{"a":', '{"message": "m"}', '{"recommendation":{}}', '{ "message":',
+)  # fmt: skip
+
+
+def last_of(text: str) -> Any:
+    """The object that counts, found by trying every brace from the left."""
+    found, place = None, text.find("{")
+    while place >= 0:
+        try:
+            value, end = DECODER.raw_decode(text, place)
+        except ValueError:
+            end = place + 1
+        else:
+            found = value if isinstance(value, dict) and value.keys() & {"message", "recommendation"} else found
+        place = text.find("{", end)
+    return found
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(st.sampled_from(PARTS), max_size=16).map("".join))
+def test_the_last_object_counts_whatever_stands_around_it(text: str) -> None:
+    wanted = last_of(text)
+    if wanted is None:
+        with pytest.raises(AnswerError, match=NO_OBJECT):
+            parse_answer(text, ("hotel",))
+        return
+    try:
+        found = parse_answer(text, ("hotel",)).message
+    except AnswerError as fault:
+        event(str(fault))  # there is one, and something in it is wrong
+    else:
+        assert found == wanted.get("message", "")
+
+
+DRAFT, FINAL = reply("draft", hotel_id="draft"), reply("m", hotel_id="final")
+MANY: dict[str, str] = {
+    "braces": " { ", "words in braces": "a{b}", "empty objects": "{}", "objects": '{"a":1} ', "lists": '{"a":[[{',
+    "texts": '{"', "half members": '{"a":', "braces in texts": '{"a":"{', "escapes": '{"\\"', "drafts": DRAFT,
+    "a long list": '{"a":[' + "1," * 1000, "spaces": "{" + " " * 1000, "keys twice": '{"a":1,"a":[',
+}  # fmt: skip
+
+
+@pytest.mark.row(39)
+@pytest.mark.parametrize("name", MANY)
+@pytest.mark.parametrize("size", [2_000, HUGE - 200])
+def test_no_number_of_braces_hides_the_last_object_or_takes_long(name: str, size: int) -> None:
+    text = DRAFT + MANY[name] * (size // len(MANY[name])) + FINAL
+    began = time.process_time()
+    assert parse_answer(text, ("hotel",)) == Answer("m", plans("final"))
+    assert time.process_time() - began < 3  # a third of a second on a quiet machine
 
 
 @pytest.mark.row(43)
@@ -141,6 +200,55 @@ def test_nothing_that_an_agent_writes_breaks_a_conversation(name: str, cases: Ca
     assert episode.verdict.kind in (VerdictKind.NO_ANSWER, VerdictKind.UNKNOWN_OFFER)
     assert Episode.model_validate_json(episode.to_bytes()) == episode
     assert len(episode.to_bytes()) < 1 << 18
+
+
+ODD: tuple[Any, ...] = (None, 5, b"x", [], {}, [reply()], object(), float("nan"), True)
+
+
+@pytest.mark.row(39)
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: type(odd).__name__)
+def test_what_is_no_text_is_a_format_error_or_no_tool(odd: Any, cases: Cases) -> None:
+    env = cases.env()
+    assert env.call(odd, {}).fault is Fault.NAME
+    assert env.call("calendar", odd).fault is Fault.PARAMETER
+    assert env.fault_of(odd) == "the reply must be a text"
+    assert env.submit(odd) is Answered.FORMAT_ERROR
+    assert env.user_reply() is not None
+    episode = env.episode()
+    assert (episode.turns[0].agent, episode.turns[0].reason) == ("", "the reply must be a text")
+    assert Episode.model_validate_json(episode.to_bytes()) == episode
+    spent = cases.env(limits=EnvLimits(calls=0))
+    assert spent.call(odd, {}).content["error"]["message"] == NO_MORE_CALLS
+
+
+def test_a_reply_that_could_not_be_taken_leaves_the_turn_as_it_was(
+    cases: Cases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env, text = cases.env(), reply(hotel_id=cases.best(HOTEL)["hotel"])
+    with monkeypatch.context() as broken:
+        broken.setattr(Scorer, "score", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            env.submit(text)
+    assert (env.turn, env.episode().turns, env.shown["hotel"]) == (1, (), frozenset())
+    assert env.score_turn().verdict.kind is VerdictKind.NO_ANSWER
+    assert env.submit(text) is Answered.RECOMMENDATION
+    assert env.score_turn().verdict.kind is VerdictKind.OPTIMAL
+
+
+def test_a_reply_that_was_looked_at_before_is_read_once(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counting(text: str, choices: Sequence[str]) -> Answer:
+        read.append(text)
+        return parse_answer(text, choices)
+
+    monkeypatch.setattr("cobench.agent_runner.env.parse_answer", counting)
+    env = cases.env()
+    for text in (reply("one"), "two"):
+        env.fault_of(text)
+        env.submit(text)
+        env.user_reply()
+    assert read == [reply("one"), "two"]
 
 
 @pytest.mark.row(39)

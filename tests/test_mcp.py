@@ -135,3 +135,23 @@ def test_the_last_recommendation_of_each_part_counts_and_several_hotels_are_alte
     episode = done(session_about(cases, HOTEL), act)
     assert len(episode.turns[0].options) == 2
     assert episode.verdict.kind is VerdictKind.OPTIMAL
+
+
+@pytest.mark.row(43)
+def test_two_ids_for_a_part_of_a_trip_are_refused_and_leave_the_last_single_one_standing(cases: Cases) -> None:
+    best = cases.best(FLIGHT)
+    session = session_about(cases, FLIGHT)
+    assert "Exactly one id counts for each part" in session.text
+    assert "later" not in session.text.partition("Find offers")[0]
+    assert "One to 3 ids" in session_about(cases, HOTEL).text
+    found = session.call("search_hotel", {
+        "location": "Zion", "start_date": "2025-08-15", "end_date": "2025-08-17", "num_guests": 3,
+    })  # fmt: skip
+    other = next(offer for offer in found.offers["stays"] if offer != best["hotel"])
+    for choice, offer in best.items():
+        taken = session.call(f"recommend_{choice}", {"ids": [offer], "reasoning": "It is the best."})
+        assert taken.content["message"].startswith("This is your recommendation now")
+    refused = session.call("recommend_hotel", {"ids": [other, best["hotel"]], "reasoning": "Either."})
+    assert refused.fault is Fault.CONTENT
+    assert "exactly one id" in refused.content["error"]["message"]
+    assert session.finish().verdict.kind is VerdictKind.OPTIMAL

@@ -34,19 +34,26 @@ class Toolbox:
     def call(self, name: str, arguments: Any) -> Result:
         """What a call comes to, also a wrong one; never raises.
 
-        `name`: canonical or an alias; `arguments`: an object of values, or one as JSON text.
+        `name`: canonical or an alias, and there is no tool for what is no text; `arguments`: an object of values, or
+        one as JSON text.
         """
-        tool = TOOLS.get(ALIASES.get(name, name))
+        called = name_of(name)
+        tool = TOOLS.get(ALIASES.get(called, called)) if called is name else None
         try:
             if tool is None:
-                hint = did_you_mean(name[:MAX_NAME], [*TOOLS, *ALIASES], "tools")
+                hint = did_you_mean(called[:MAX_NAME], [*TOOLS, *ALIASES], "tools")
                 raise WrongCall(Fault.NAME, f"there is no tool {quoted(name)}", hint)
             arguments = mapping_of(arguments)
             values = checked(tool, arguments, self._desk.catalogue)
             answer = tool.run(self._desk, values)
         except WrongCall as wrong:
-            known = name[:MAX_NAME] if tool is None else tool.name
+            known = called[:MAX_NAME] if tool is None else tool.name
             confirmed = tuple(wrong.more.get("confirmed", ()))
             return Result(known, as_given(arguments), wrong.content(), wrong.fault, confirmed=confirmed)
         asked = {key: value for key, value in {**values, **answer.asked}.items() if value is not None}
         return Result(tool.name, asked, answer.content, None, answer.offers, answer.confirmed)
+
+
+def name_of(given: Any) -> str:
+    """What an agent called as a tool, as a text: of anything else what kind of thing it is."""
+    return given if isinstance(given, str) else type(given).__name__

@@ -26,8 +26,9 @@ class Script:
 class Heard:
     """What of an agent's reply the user goes by.
 
-    `recommended`: a formal recommendation stands. `unknown`: one of its ids is no offer for this trip. `broken`:
-    constraints *already revealed* that its best option breaks. `misformed`: the reply had not the agreed form.
+    `recommended`: a formal recommendation stands. Of its options the one counts that is best by the constraints
+    *already revealed* and by nothing else: `unknown`: it is no offer for this trip. `broken`: those that it breaks.
+    `misformed`: the reply had not the agreed form.
     """
 
     text: str
