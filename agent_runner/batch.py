@@ -18,10 +18,11 @@ from .baselines import baseline
 from .env import Env, EnvLimits
 from .episode import converse
 from .judge import Judge
-from .runs import Key, RunFolder
+from .runs import DAMAGED, Key, RunFolder
 from .suites import Case, Suite, open_suite
 from .tools.catalogue import Catalogue, catalogue_of
 from .tools.toolbox import Toolbox
+from .user.decision import script_of
 from .user.persona import persona_for
 
 WORKER = __name__.rpartition(".")[0]  # the module that a worker runs
@@ -120,12 +121,20 @@ def require_cases(suite: Suite, tasks: Sequence[str], folder: RunFolder, tick: C
 
 
 def _require_same(case: Case, folder: RunFolder) -> None:
-    now = case.problem.digest, case.certificate.digest
-    for path, then in folder.digests(case.problem.id):
-        if then != now:
-            what = "task" if then[0] != now[0] else "certificate"
-            hint = "the suite has changed since; give another folder"
-            raise InputError(f"this conversation was about another {what}", where=Where(str(path)), hint=hint)
+    now = {
+        "task": case.problem.digest,
+        "certificate": case.certificate.digest,
+        "wording": script_of(case.file.task).digest,
+    }
+    for path, then in folder.about(case.problem.id):
+        where = Where(str(path))
+        for what, digest in now.items():
+            if getattr(then, what) != digest:
+                hint = "the suite has changed since; give another folder"
+                raise InputError(f"this conversation was about another {what}", where=where, hint=hint)
+        if then.optima - {case.optimum} or then.totals - {case.total}:
+            message = "this file is damaged: it says another optimum or number of plans than the certificate"
+            raise InputError(message, where=where, hint=DAMAGED)
 
 
 def talk(job: Job, tasks: Sequence[str], folder: RunFolder, workers: int | None, tick: Tick) -> None:

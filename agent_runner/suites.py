@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from ..datasets.opening import Dataset, open_dataset
 from ..schemas import expression as ex
 from ..schemas.canonical import narrow
-from ..schemas.certificate import Certificate, read_certificate
+from ..schemas.certificate import Certificate, distribution_pairs, read_certificate
 from ..schemas.episode import Traits
 from ..schemas.errors import CertificateError, InputError, Where, did_you_mean
 from ..schemas.problem import Problem, pose
@@ -35,6 +35,12 @@ class Case:
     data: Data
     certificate: Certificate
     optimum: int
+
+    @property
+    def total(self) -> int:
+        """How many feasible plans there are."""
+        claim = self.certificate.claims.distribution
+        return 0 if claim is None else sum(count for _, count in distribution_pairs(claim))
 
     @property
     def traits(self) -> Traits:

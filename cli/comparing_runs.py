@@ -77,11 +77,19 @@ def _require_pairs(both: Sequence[Pair], names: Sequence[str]) -> None:
     if not both:
         raise InputError(f"{names[0]} and {names[1]} have no conversation about the same task in the same epoch")
     for one, two in both:
-        if (one.task_digest, one.certificate_digest) != (two.task_digest, two.certificate_digest):
+        if other := _difference(one, two):
             raise InputError(
-                f"{one.task} is not the same task in {names[0]} and {names[1]}: task or certificate differ",
+                f"{one.task} is not the same task in {names[0]} and {names[1]}: another {other}",
                 hint="compare runs on one suite",
             )
+
+
+def _difference(one: Episode, two: Episode) -> str:
+    """What two conversations about tasks of one name are not both about."""
+    for name, what in (("task_digest", "task"), ("certificate_digest", "certificate"), ("wording", "wording")):
+        if getattr(one, name) != getattr(two, name):
+            return what
+    return ""
 
 
 def _content(

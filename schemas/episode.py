@@ -148,13 +148,15 @@ class TurnRecord(Written):
 class Episode(Written):
     """The whole conversation. `verdict` and `regret` are those of the last turn.
 
-    `told`: the turn, from 1, whose message completed what there was to reveal; None if the conversation ended before.
+    `wording`: the digest of all that the user may say of the task, which `task_digest` is not about. `told`: the turn,
+    from 1, whose message completed what there was to reveal; None if the conversation ended before.
     """
 
     cobench_episode: Literal[1] = 1
     task: str
     task_digest: str
     certificate_digest: str
+    wording: str
     agent: str
     mode: Literal["tools", "code", "human"] = "tools"
     seed: int
