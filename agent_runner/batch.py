@@ -12,9 +12,9 @@ from pathlib import Path
 from ..schemas.episode import Episode
 from ..schemas.errors import Faults, InputError, Where
 from ..schemas.run import RunFile
-from ..schemas.task import TaskFile, load_task
+from ..schemas.task import TaskFile
 from ..workers import answers
-from .baselines import baseline
+from .baselines import baseline, mode_of
 from .env import Env, EnvLimits
 from .episode import converse
 from .judge import Judge
@@ -70,7 +70,7 @@ class Talking:
             self._catalogues[folder] = catalogue_of(case.dataset)
         env = Env(
             case, Toolbox(self._catalogues[folder]), persona_for(facts.seed, task, epoch), agent=agent,
-            seed=facts.seed, epoch=epoch, limits=limits_of(facts), judge=judge,
+            seed=facts.seed, epoch=epoch, mode=mode_of(agent), limits=limits_of(facts), judge=judge,
         )  # fmt: skip
         return converse(env, baseline(agent, (facts.seed, task, epoch)))
 
@@ -94,7 +94,7 @@ def grouped(suite: Suite, tasks: Sequence[str]) -> list[str]:
     """
     faults, places = Faults(), dict[str, tuple[str, ...]]()
     for number, name in enumerate(tasks):
-        file = faults.attempt(lambda name=name: load_task(suite.folder / "tasks" / f"{name}.yaml"), None)
+        file = faults.attempt(lambda name=name: suite.task(name), None)
         if file is not None:
             places[name] = *_world(file), f"{number:09d}"
     faults.raise_all()

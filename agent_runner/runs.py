@@ -118,6 +118,17 @@ class RunFolder:
         return key
 
 
+def taken_by_runs(path: Path, begun: Iterable[Path] = ()) -> list[Path]:
+    """The places where nothing but a run may write, of every run below whose folder `path` is; see `require_writable`.
+
+    `begun`: folders that are to hold a run.
+    """
+    real = Path(os.path.realpath(path))
+    folders = [Path(os.path.realpath(folder)) for folder in begun]
+    folders += [folder for folder in real.parents if (folder / RUN).is_file()]
+    return [folder / name for folder in folders for name in (*_OURS, *(f"{name}.parquet" for name in TABLES))]
+
+
 def _key(found: Episode | Unscored) -> Key:
     return found.task, found.agent, found.epoch
 
@@ -187,7 +198,7 @@ def _facts(folder: Path) -> RunFile:
     if not path.is_file():
         hint = "cobench run SUITE --agent all --out DIR makes one"
         raise InputError("here is no run: it has no run.json", where=Where(str(folder)), hint=hint)
-    return _document(path, RunFile, "give another folder")
+    return _document(path, RunFile, "put it back as it was, or have the run again in another folder")
 
 
 def _read(folder: Path, facts: RunFile, inside: str, model: type[Record]) -> Iterator[tuple[Key, Record]]:
@@ -197,6 +208,8 @@ def _read(folder: Path, facts: RunFile, inside: str, model: type[Record]) -> Ite
         where = Where(str(path))
         if path.name not in names:
             raise InputError("this is no conversation that the run asked for", where=where, hint="remove it")
+        if not path.is_file():
+            raise InputError("this is no file", where=where, hint="remove it")  # a pipe would be waited for
         found = _document(path, model, DAMAGED)
         if _key(found) != names[path.name]:
             raise InputError("this file is about another conversation than its name says", where=where)
@@ -213,8 +226,8 @@ def _document(path: Path, model: type[Model], hint: str) -> Model:
         raise InputError(f"cannot read the file: {os.strerror(fault.errno or 0)}", where=where) from None
     except ValidationError as fault:
         first = fault.errors(include_url=False)[0]
-        place, said = ".".join(map(str, first["loc"])), first["msg"]
-        raise InputError(f"this file is damaged: {place}: {said}", where=where, hint=hint) from None
+        said = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, "))))
+        raise InputError(f"this file is damaged: {said}", where=where, hint=hint) from None
     except CobenchError:
         raise InputError("this file is damaged: it is no canonical JSON", where=where, hint=hint) from None
 

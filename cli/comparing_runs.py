@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from ..schemas.errors import InputError, Where, did_you_mean
-from .common import console, print_json, progress
+from .common import SEED, console, print_json, progress
 
 if TYPE_CHECKING:
     from ..agent_runner.measures.paired import Compared, Pair
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("first", metavar="RUN[:AGENT]")
 @click.argument("second", metavar="RUN[:AGENT]")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the bootstrap.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the bootstrap.")
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON on stdout.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 def compare(first: str, second: str, seed: int, as_json: bool, quiet: bool) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from .canonical import canonical_bytes
 from .validation import Whole, Written
@@ -23,7 +23,7 @@ class SuiteFile(Written):
     name: str
     version: str
     seed: Whole
-    tasks: tuple[str, ...]
+    tasks: tuple[str, ...] = Field(min_length=1)
     sample: tuple[str, ...]
 
     @model_validator(mode="after")
