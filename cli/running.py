@@ -148,12 +148,14 @@ def _tasks(suite: Suite, named: Sequence[str], sample: bool, limit: int | None) 
 
 def _agents(named: Sequence[str]) -> tuple[str, ...]:
     """The built-in agents that were asked for, each once."""
-    from ..agent_runner.baselines import BASELINES, baseline, mode_of
+    from ..agent_runner.baselines import BASELINES, SEARCHES, baseline, mode_of
     from ..agent_runner.coding.sandbox import SandboxError, sandbox
 
     found = dict.fromkeys(name for given in named for name in (BASELINES if given == ALL else [given]))
     for name in found:
         baseline(name, ())
+    if {"budgeted", f"budgeted:{SEARCHES}"} <= found.keys():
+        raise click.UsageError(f"budgeted and budgeted:{SEARCHES} are one agent")
     coding = [name for name in found if mode_of(name) == "code"]
     try:
         if coding:

@@ -567,6 +567,8 @@ def test_hyphens_do_not_mix_up_names(pair: tuple[str, str]) -> None:
         (("--agent", "greedy", "--model", "openai/x"), "either --agent NAME, or --model NAME"),
         (("--agent", "greedi"), "did you mean 'greedy'?"),
         (("--agent", "budgeted:0"), "no setting of the baseline"),
+        (("--agent", "budgeted:5", "--agent", "budgeted:05"), "'05' is no setting of the baseline"),
+        (("--agent", "all", "--agent", "budgeted:20"), "budgeted and budgeted:20 are one agent"),
         (("--agent", "greedy", "--user-model", "m"), "--user-model goes with --model"),
         (("--agent", "greedy", "--mode", "code"), "--mode code goes with --model"),
         (("--agent", "greedy", "--cost-limit", "1"), "--cost-limit goes with --model"),
