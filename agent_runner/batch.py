@@ -12,16 +12,17 @@ from pathlib import Path
 from ..schemas.episode import Episode
 from ..schemas.errors import Faults, InputError, Where
 from ..schemas.run import RunFile
-from ..schemas.task import TaskFile, load_task
+from ..schemas.task import TaskFile
 from ..workers import answers
-from .baselines import baseline
+from .baselines import baseline, mode_of
 from .env import Env, EnvLimits
 from .episode import converse
 from .judge import Judge
-from .runs import Key, RunFolder
+from .runs import DAMAGED, Key, RunFolder
 from .suites import Case, Suite, open_suite
 from .tools.catalogue import Catalogue, catalogue_of
 from .tools.toolbox import Toolbox
+from .user.decision import script_of
 from .user.persona import persona_for
 
 WORKER = __name__.rpartition(".")[0]  # the module that a worker runs
@@ -69,7 +70,7 @@ class Talking:
             self._catalogues[folder] = catalogue_of(case.dataset)
         env = Env(
             case, Toolbox(self._catalogues[folder]), persona_for(facts.seed, task, epoch), agent=agent,
-            seed=facts.seed, epoch=epoch, limits=limits_of(facts), judge=judge,
+            seed=facts.seed, epoch=epoch, mode=mode_of(agent), limits=limits_of(facts), judge=judge,
         )  # fmt: skip
         return converse(env, baseline(agent, (facts.seed, task, epoch)))
 
@@ -93,7 +94,7 @@ def grouped(suite: Suite, tasks: Sequence[str]) -> list[str]:
     """
     faults, places = Faults(), dict[str, tuple[str, ...]]()
     for number, name in enumerate(tasks):
-        file = faults.attempt(lambda name=name: load_task(suite.folder / "tasks" / f"{name}.yaml"), None)
+        file = faults.attempt(lambda name=name: suite.task(name), None)
         if file is not None:
             places[name] = *_world(file), f"{number:09d}"
     faults.raise_all()
@@ -120,12 +121,20 @@ def require_cases(suite: Suite, tasks: Sequence[str], folder: RunFolder, tick: C
 
 
 def _require_same(case: Case, folder: RunFolder) -> None:
-    now = case.problem.digest, case.certificate.digest
-    for path, then in folder.digests(case.problem.id):
-        if then != now:
-            what = "task" if then[0] != now[0] else "certificate"
-            hint = "the suite has changed since; give another folder"
-            raise InputError(f"this conversation was about another {what}", where=Where(str(path)), hint=hint)
+    now = {
+        "task": case.problem.digest,
+        "certificate": case.certificate.digest,
+        "wording": script_of(case.file.task).digest,
+    }
+    for path, then in folder.about(case.problem.id):
+        where = Where(str(path))
+        for what, digest in now.items():
+            if getattr(then, what) != digest:
+                hint = "the suite has changed since; give another folder"
+                raise InputError(f"this conversation was about another {what}", where=where, hint=hint)
+        if then.optima - {case.optimum} or then.totals - {case.total}:
+            message = "this file is damaged: it says another optimum or number of plans than the certificate"
+            raise InputError(message, where=where, hint=DAMAGED)
 
 
 def talk(job: Job, tasks: Sequence[str], folder: RunFolder, workers: int | None, tick: Tick) -> None:

@@ -301,6 +301,7 @@ class Env:
             task=self.case.problem.id,
             task_digest=self.case.problem.digest,
             certificate_digest=self.case.certificate.digest,
+            wording=self.script.digest,
             persona=self.persona,
             traits=self.case.traits,
             turns=tuple(self._turns),

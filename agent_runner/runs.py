@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 from pydantic import ValidationError
 
-from ..schemas.canonical import read_canonical
+from ..schemas.canonical import narrow, read_canonical
 from ..schemas.episode import Episode
 from ..schemas.errors import CobenchError, InputError, Where
 from ..schemas.files import locked, write_atomically
@@ -33,12 +33,23 @@ from .tables import TABLES, table_bytes
 
 RUN, LOCK, EPISODES, UNSCORED, LOGS = "run.json", "lock", "episodes", "unscored", "logs"
 _OURS = (RUN, LOCK, EPISODES, UNSCORED, LOGS)
+DAMAGED = "remove it, and the same command does that conversation again"
 LONGEST = 100  # characters of an agent's name as part of a file's
 
 Model = TypeVar("Model", bound=Written)
 Record = TypeVar("Record", Episode, Unscored)
 Key = tuple[str, str, int]  # task, agent, epoch
-Digests = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What of the task a record holds: digests, and every optimum and number of feasible plans that it says."""
+
+    task: str
+    certificate: str
+    wording: str
+    optima: frozenset[int]
+    totals: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +73,15 @@ class RunFolder:
     def __init__(self, folder: Path, facts: RunFile, finished: Iterable[Episode]) -> None:
         self.folder, self.facts = folder, facts
         self._asked = frozenset(keys_of(facts))
-        self._finished = {_key(episode): _digests(episode) for episode in finished}
+        self._finished = {_key(episode): _about(episode) for episode in finished}
         self.failed: dict[Key, str] = {}
 
     def has(self, task: str, agent: str, epoch: int) -> bool:
         """Whether that conversation has an outcome."""
         return (task, agent, epoch) in self._finished
 
-    def digests(self, task: str) -> Iterator[tuple[Path, Digests]]:
-        """The files about a task that are there, and the digests of the task and certificate that each was about."""
+    def about(self, task: str) -> Iterator[tuple[Path, About]]:
+        """The files about a task that are there, and what each holds of it."""
         return (
             (self.folder / EPISODES / file_name(*key), found) for key, found in self._finished.items() if key[0] == task
         )
@@ -84,7 +95,7 @@ class RunFolder:
         key = self._require_asked(_key(episode))
         write_atomically(self.folder / EPISODES / file_name(*key), episode.to_bytes())
         (self.folder / UNSCORED / file_name(*key)).unlink(missing_ok=True)
-        self._finished[key] = _digests(episode)
+        self._finished[key] = _about(episode)
         self.failed.pop(key, None)
 
     def fail(self, task: str, agent: str, epoch: int, reason: str) -> None:
@@ -107,12 +118,30 @@ class RunFolder:
         return key
 
 
+def taken_by_runs(path: Path, begun: Iterable[Path] = ()) -> list[Path]:
+    """The places where nothing but a run may write, of every run below whose folder `path` is; see `require_writable`.
+
+    `begun`: folders that are to hold a run.
+    """
+    real = Path(os.path.realpath(path))
+    folders = [Path(os.path.realpath(folder)) for folder in begun]
+    folders += [folder for folder in real.parents if (folder / RUN).is_file()]
+    return [folder / name for folder in folders for name in (*_OURS, *(f"{name}.parquet" for name in TABLES))]
+
+
 def _key(found: Episode | Unscored) -> Key:
     return found.task, found.agent, found.epoch
 
 
-def _digests(episode: Episode) -> Digests:
-    return episode.task_digest, episode.certificate_digest
+def _about(episode: Episode) -> About:
+    verdicts = [turn.verdict for turn in episode.turns] + [episode.verdict]
+    regrets = [turn.regret for turn in episode.turns] + [episode.regret]
+    optima = [verdict.optimum for verdict in verdicts] + [regret.optimum for regret in regrets if regret is not None]
+    totals = (verdict.standing.total for verdict in verdicts if verdict.standing is not None)
+    return About(
+        episode.task_digest, episode.certificate_digest, episode.wording,
+        frozenset(narrow(value) for value in optima if value is not None), frozenset(map(narrow, totals)),
+    )  # fmt: skip
 
 
 def keys_of(facts: RunFile) -> list[Key]:
@@ -169,7 +198,7 @@ def _facts(folder: Path) -> RunFile:
     if not path.is_file():
         hint = "cobench run SUITE --agent all --out DIR makes one"
         raise InputError("here is no run: it has no run.json", where=Where(str(folder)), hint=hint)
-    return _document(path, RunFile, "give another folder")
+    return _document(path, RunFile, "put it back as it was, or have the run again in another folder")
 
 
 def _read(folder: Path, facts: RunFile, inside: str, model: type[Record]) -> Iterator[tuple[Key, Record]]:
@@ -179,7 +208,9 @@ def _read(folder: Path, facts: RunFile, inside: str, model: type[Record]) -> Ite
         where = Where(str(path))
         if path.name not in names:
             raise InputError("this is no conversation that the run asked for", where=where, hint="remove it")
-        found = _document(path, model, "remove it, and the same command does that conversation again")
+        if not path.is_file():
+            raise InputError("this is no file", where=where, hint="remove it")  # a pipe would be waited for
+        found = _document(path, model, DAMAGED)
         if _key(found) != names[path.name]:
             raise InputError("this file is about another conversation than its name says", where=where)
         yield names[path.name], found
@@ -195,8 +226,8 @@ def _document(path: Path, model: type[Model], hint: str) -> Model:
         raise InputError(f"cannot read the file: {os.strerror(fault.errno or 0)}", where=where) from None
     except ValidationError as fault:
         first = fault.errors(include_url=False)[0]
-        place, said = ".".join(map(str, first["loc"])), first["msg"]
-        raise InputError(f"this file is damaged: {place}: {said}", where=where, hint=hint) from None
+        said = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, "))))
+        raise InputError(f"this file is damaged: {said}", where=where, hint=hint) from None
     except CobenchError:
         raise InputError("this file is damaged: it is no canonical JSON", where=where, hint=hint) from None
 

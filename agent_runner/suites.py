@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from ..datasets.opening import Dataset, open_dataset
 from ..schemas import expression as ex
 from ..schemas.canonical import narrow
-from ..schemas.certificate import Certificate, read_certificate
+from ..schemas.certificate import Certificate, distribution_pairs, read_certificate
 from ..schemas.episode import Traits
 from ..schemas.errors import CertificateError, InputError, Where, did_you_mean
 from ..schemas.problem import Problem, pose
@@ -35,6 +35,12 @@ class Case:
     data: Data
     certificate: Certificate
     optimum: int
+
+    @property
+    def total(self) -> int:
+        """How many feasible plans there are."""
+        claim = self.certificate.claims.distribution
+        return 0 if claim is None else sum(count for _, count in distribution_pairs(claim))
 
     @property
     def traits(self) -> Traits:
@@ -63,9 +69,24 @@ class Suite:
         """The task with an id. Raises InputError for a task, data or certificate that is missing or does not fit."""
         if task not in self.facts.tasks:
             raise InputError(f"no task '{task}' in {self.folder}", hint=did_you_mean(task, self.facts.tasks, "tasks"))
-        path = self.folder / "tasks" / f"{task}.yaml"
-        certificate = self.folder / "certificates" / f"{task}.cert.json"
-        return self._case(load_task(path), path, certificate)
+        certificate = _file(self.folder / "certificates" / f"{task}.cert.json")
+        return self._case(self.task(task), self._path(task), certificate)
+
+    def task(self, task: str) -> TaskFile:
+        """The file of a task. Raises InputError when it cannot be read, or is about another one."""
+        file = load_task(_file(self._path(task)))
+        if file.task.id != task:
+            message = f"this is the task '{file.task.id}', and the suite means '{task}'"
+            raise InputError(message, where=file.source.where(("id",)))
+        return file
+
+    def _path(self, task: str) -> Path:
+        return self.folder / "tasks" / f"{task}.yaml"
+
+    def places(self) -> list[Path]:
+        """The files and folders that it consists of, and the tables of all cases that have been opened."""
+        own = [self.folder / name for name in (SUITE, "tasks", "certificates")]
+        return own + [path for dataset in self._datasets.values() for path in dataset.files()]
 
     def cases(self, tasks: Sequence[str]) -> Iterator[Case]:
         """These tasks one after the other."""
@@ -100,6 +121,13 @@ def case_of(
     return Case(file, problem, dataset, data, certificate, narrow(optimum.value))
 
 
+def _file(path: Path) -> Path:
+    """The path, unless a pipe or a device is there, which would be waited for."""
+    if path.exists() and not path.is_file():
+        raise InputError("this is no file", where=Where(str(path)))
+    return path
+
+
 def is_suite(name_or_path: str) -> bool:
     """Whether that is a folder with a suite, or one that comes with cobench."""
     return (_folder(name_or_path) / SUITE).is_file()
@@ -125,7 +153,7 @@ def open_suite(name_or_path: str) -> Suite:
         return Suite(folder, SuiteFile.model_validate_json(path.read_bytes()))
     except (ValidationError, json.JSONDecodeError) as fault:
         reason = fault.errors()[0]["msg"] if isinstance(fault, ValidationError) else str(fault)
-        raise InputError(f"this is no suite: {reason}", where=Where(str(path))) from None
+        raise InputError(f"this is no suite: {reason.removeprefix('Value error, ')}", where=Where(str(path))) from None
 
 
 def counted(problem: Problem) -> int:

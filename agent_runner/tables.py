@@ -31,7 +31,7 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
         **_ABOUT, "mode": _TEXT, "seed": _NUMBER, **_PERSONA, **_TRAITS,
         "turns": _NUMBER, "told": _NUMBER, "answered_at": _NUMBER, "ended": _TEXT,
         "calls": _NUMBER, "failed_calls": _NUMBER, "effort": _NUMBER, "yield": _NUMBER,
-        **VERDICT, **_REGRET, **_TOKENS, "task_digest": _TEXT, "certificate_digest": _TEXT,
+        **VERDICT, **_REGRET, **_TOKENS, "task_digest": _TEXT, "certificate_digest": _TEXT, "wording": _TEXT,
     },
     "turns": {
         **_ABOUT, "turn": _NUMBER, "user_text": _TEXT,
@@ -77,6 +77,7 @@ def _samples(episodes: Sequence[Episode]) -> Iterator[dict[str, Any]]:
             **_tokens(item.turns),
             "task_digest": item.task_digest,
             "certificate_digest": item.certificate_digest,
+            "wording": item.wording,
         }
 
 

@@ -29,6 +29,24 @@ def case_for(what: str, seed: int, step: Callable[[str], None]) -> Case:
     return suite.case(suite.facts.tasks[drawn(len(suite.facts.tasks), seed, "play")])
 
 
+def require_record(out: Path, what: str, case: Case | None = None) -> None:
+    """Raises OutputError unless the record of a conversation about `what`, as in `case_for`, can be written to `out`.
+
+    That is neither the task, nor anything of the suite or of a run; of the tables, once they are known, neither.
+    """
+    from ..agent_runner.runs import taken_by_runs
+    from ..agent_runner.suites import is_suite, open_suite
+    from ..schemas.files import require_writable
+
+    taken = taken_by_runs(out)
+    if Path(what).is_file():
+        taken.append(Path(what))
+    else:
+        name = what if is_suite(what) else what.rpartition(":")[0]
+        taken += open_suite(name).places() if is_suite(name) else []
+    require_writable(out, [*taken, *(case.dataset.files() if case is not None else ())], taken)
+
+
 def _certified(path: Path, step: Callable[[str], None]) -> Case:
     from ..agent_runner.suites import case_of
     from ..schemas.task import load_task

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from ..schemas.canonical import LARGEST
 from ..schemas.errors import CobenchError, InputErrors
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ _UNBOUNDED = 1_000_000  # characters in a line
 DATA = click.option(
     "--data", metavar="DATASET", help="A bundled name or a folder, instead of the dataset that the task names."
 )
+SEED = click.IntRange(-LARGEST, LARGEST)  # what files hold as a number
+COUNT = click.IntRange(1, LARGEST)
 SEVERITY = (0, 3, 1, 4, 2, 70)  # of exit codes, worst last
 
 

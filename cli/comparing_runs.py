@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from ..schemas.errors import InputError, Where, did_you_mean
-from .common import console, print_json, progress
+from .common import SEED, console, print_json, progress
 
 if TYPE_CHECKING:
     from ..agent_runner.measures.paired import Compared, Pair
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("first", metavar="RUN[:AGENT]")
 @click.argument("second", metavar="RUN[:AGENT]")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the bootstrap.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the bootstrap.")
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON on stdout.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 def compare(first: str, second: str, seed: int, as_json: bool, quiet: bool) -> int:
@@ -77,11 +77,19 @@ def _require_pairs(both: Sequence[Pair], names: Sequence[str]) -> None:
     if not both:
         raise InputError(f"{names[0]} and {names[1]} have no conversation about the same task in the same epoch")
     for one, two in both:
-        if (one.task_digest, one.certificate_digest) != (two.task_digest, two.certificate_digest):
+        if other := _difference(one, two):
             raise InputError(
-                f"{one.task} is not the same task in {names[0]} and {names[1]}: task or certificate differ",
+                f"{one.task} is not the same task in {names[0]} and {names[1]}: another {other}",
                 hint="compare runs on one suite",
             )
+
+
+def _difference(one: Episode, two: Episode) -> str:
+    """What two conversations about tasks of one name are not both about."""
+    for name, what in (("task_digest", "task"), ("certificate_digest", "certificate"), ("wording", "wording")):
+        if getattr(one, name) != getattr(two, name):
+            return what
+    return ""
 
 
 def _content(

@@ -7,8 +7,8 @@ from pathlib import Path
 import rich_click as click
 
 from ..schemas.errors import InputError
-from .cases import case_for
-from .common import progress, say
+from .cases import case_for, require_record
+from .common import SEED, progress, say
 
 _PATH = click.Path(path_type=Path)
 
@@ -19,7 +19,7 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "--agent", default="mcp", show_default=True, metavar="NAME", help="What the agent is called in the record."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the task, if none is named.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the task, if none is named.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 def mcp(what: str, out: Path | None, agent: str, seed: int, quiet: bool) -> int:
     """Serve the tools of a task on stdin and stdout, for a client of the Model Context Protocol (MCP).
@@ -39,13 +39,15 @@ def mcp(what: str, out: Path | None, agent: str, seed: int, quiet: bool) -> int:
     from ..agent_runner.mcp.session import Session
     from ..agent_runner.tools.catalogue import catalogue_of
     from ..agent_runner.tools.toolbox import Toolbox
-    from ..schemas.files import require_writable, write_atomically
+    from ..schemas.files import write_atomically
 
     if out is not None:
-        require_writable(out)
+        require_record(out, what)
     with progress(quiet) as shown:
         shown.begin("reading the task")
         case = case_for(what, seed, shown.begin)
+        if out is not None:
+            require_record(out, what, case)
         shown.begin("reading tables")
         session = Session(case, Toolbox(catalogue_of(case.dataset)), agent, seed)
     serve(session)

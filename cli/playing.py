@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from .cases import case_for
-from .common import progress, say, visible
+from .cases import case_for, require_record
+from .common import COUNT, SEED, progress, say, visible
 
 if TYPE_CHECKING:
     from ..agent_runner.env import Env
@@ -23,8 +23,8 @@ _PATH = click.Path(path_type=Path)
 
 @click.command()
 @click.argument("what", metavar="TASK|SUITE[:ID]")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the user, and of the task if none is named.")
-@click.option("--turns", type=click.IntRange(min=1), default=30, show_default=True, help="Most messages of the user.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the user, and of the task if none is named.")
+@click.option("--turns", type=COUNT, default=30, show_default=True, help="Most messages of the user.")
 @click.option("--out", type=_PATH, metavar="FILE", help="Write the record of the conversation there, as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 def play(what: str, seed: int, turns: int, out: Path | None, quiet: bool) -> int:
@@ -42,13 +42,15 @@ def play(what: str, seed: int, turns: int, out: Path | None, quiet: bool) -> int
     from ..agent_runner.tools.catalogue import catalogue_of
     from ..agent_runner.tools.toolbox import Toolbox
     from ..agent_runner.user.persona import persona_for
-    from ..schemas.files import require_writable, write_atomically
+    from ..schemas.files import write_atomically
 
     if out is not None:
-        require_writable(out)
+        require_record(out, what)
     with progress(quiet) as shown:
         shown.begin("reading the task")
         case = case_for(what, seed, shown.begin)
+        if out is not None:
+            require_record(out, what, case)
         shown.begin("reading tables")
         toolbox = Toolbox(catalogue_of(case.dataset))
     persona = persona_for(seed, case.problem.id, 1)

@@ -41,6 +41,8 @@ def report(
     cobench report runs/before runs/after --out-tables tables
     cobench report verdicts.parquet --json
     """
+    from ..agent_runner.runs import taken_by_runs
+    from ..schemas.errors import OutputError
     from ..schemas.files import require_writable
 
     page = out if out is not None or as_json or folder is not None else Path(PAGE)
@@ -53,7 +55,13 @@ def report(
         from ..report.page import require
 
         require()
-        require_writable(page, () if any(folders) else found)
+        require_writable(page, () if any(folders) else found, taken_by_runs(page))
+    if folder is not None:
+        from ..agent_runner.runs import RUN
+
+        if (folder / RUN).is_file():
+            raise OutputError(f"error: cannot write {folder}: it is the folder of a run")
+        require_writable(folder / "table", taken=taken_by_runs(folder))
     if any(folders):
         return _report_runs(found, page, title or "Agents in conversation", folder, as_json, quiet)
     if folder is not None:

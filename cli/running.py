@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import rich_click as click
 
 from ..schemas.errors import InputError, did_you_mean
-from .common import print_json, progress, say
+from .common import COUNT, SEED, print_json, progress, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 ALL = "all"
 _PATH = click.Path(path_type=Path)
-_COUNT = click.IntRange(min=1)
 
 
 @click.command()
@@ -32,15 +31,15 @@ _COUNT = click.IntRange(min=1)
 @click.option("--out", required=True, type=_PATH, metavar="DIR", help="The run; if it is there, it goes on.")
 @click.option("--sample", is_flag=True, help="Only the tasks that stand for all of the suite.")
 @click.option("--task", "tasks", multiple=True, metavar="ID", help="Only this task. Repeatable.")
-@click.option("--limit", type=_COUNT, metavar="N", help="Only the first N tasks of those.")
-@click.option("--epochs", type=_COUNT, default=1, show_default=True, help="Conversations about each task.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of users and agents.")
-@click.option("--turns", type=_COUNT, default=30, show_default=True, help="Most messages of the user.")
-@click.option("--max-calls", type=_COUNT, metavar="N", help="Most calls of tools in a conversation.")
-@click.option("--max-tokens", type=_COUNT, metavar="N", help="Most tokens that a model reads and writes in one.")
+@click.option("--limit", type=COUNT, metavar="N", help="Only the first N tasks of those.")
+@click.option("--epochs", type=COUNT, default=1, show_default=True, help="Conversations about each task.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of users and agents.")
+@click.option("--turns", type=COUNT, default=30, show_default=True, help="Most messages of the user.")
+@click.option("--max-calls", type=COUNT, metavar="N", help="Most calls of tools in a conversation.")
+@click.option("--max-tokens", type=COUNT, metavar="N", help="Most tokens that a model reads and writes in one.")
 @click.option("--cost-limit", metavar="USD", help="Most dollars that a model may cost in one.")
 @click.option("--mode", type=click.Choice(["tools", "code"]), default="tools", show_default=True, help="Of a model.")
-@click.option("--workers", type=_COUNT, metavar="N", help="Worker processes.  [default: one a processor]")
+@click.option("--workers", type=COUNT, metavar="N", help="Worker processes.  [default: one a processor]")
 @click.option("--report", "page", type=_PATH, metavar="FILE", help="Write the page about the run there.")
 @click.option("--json", "as_json", is_flag=True, help="The summary as one line of JSON on stdout.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
@@ -63,8 +62,10 @@ def run(
     cobench run compass --agent all --sample --out runs/sample --report report.html
     cobench run compass --model openai/gpt-5 --epochs 5 --out runs/gpt-5
     """
+    from ..agent_runner.runs import RUN, taken_by_runs
     from ..agent_runner.suites import open_suite
     from ..schemas.canonical import digest
+    from ..schemas.files import require_writable
     from ..schemas.run import RunFile
     from ..schemas.version import VERSION
 
@@ -72,19 +73,22 @@ def run(
         raise click.UsageError("say either --agent NAME, or --model NAME")
     if model is not None:
         _require_inspect()
+    opened = open_suite(suite)
+    require_writable(out / RUN, taken=[*taken_by_runs(out), *opened.places()])
     if page is not None:
         from ..report.page import require
-        from ..schemas.files import require_writable
 
         require()
-        require_writable(page)
-    opened = open_suite(suite)
+        _require_page(page, opened, out)
+    some = _tasks(opened, tasks, sample, limit)
+    named = _agents(agents) if model is None else (model,)
+    _require_countable(len(some), len(named), epochs)
     facts = RunFile(
         version=VERSION,
         suite=opened.facts.name,
         suite_digest=digest(opened.facts.model_dump(mode="json")),
-        tasks=_tasks(opened, tasks, sample, limit),
-        agents=_agents(agents) if model is None else (model,),
+        tasks=some,
+        agents=named,
         mode=mode,
         settings=_settings(model, user_model, mode),
         seed=seed,
@@ -94,13 +98,30 @@ def run(
         max_tokens=max_tokens,
         cost_limit=_dollars(cost_limit, model),
     )
-    finished = _have_all(opened, facts, out, workers, quiet)
+    finished = _have_all(opened, facts, out, page, workers, quiet)
     if page is not None:
         from .run_pages import write_run_page
 
         write_run_page(page, f"{opened.facts.name}: {', '.join(facts.agents)}", [finished])
         say(f"page written: {page}", err=True)
     return _tell(finished, as_json)
+
+
+def _require_page(page: Path, suite: Suite, out: Path) -> None:
+    """Raises OutputError unless a page can be written there, which is nothing of the suite or of a run."""
+    from ..agent_runner.runs import taken_by_runs
+    from ..schemas.files import require_writable
+
+    places = suite.places()
+    require_writable(page, places, [*taken_by_runs(page, [out]), *places])
+
+
+def _require_countable(tasks: int, agents: int, epochs: int) -> None:
+    """Raises UsageError for more conversations than a run may have."""
+    from ..schemas.run import MOST
+
+    if (number := tasks * agents * epochs) > MOST:
+        raise click.UsageError(f"--epochs {epochs}: {number:,} conversations, and a run has at most {MOST:,}")
 
 
 def _require_inspect() -> None:
@@ -127,11 +148,23 @@ def _tasks(suite: Suite, named: Sequence[str], sample: bool, limit: int | None) 
 
 def _agents(named: Sequence[str]) -> tuple[str, ...]:
     """The built-in agents that were asked for, each once."""
-    from ..agent_runner.baselines import BASELINES, baseline
+    from ..agent_runner.baselines import BASELINES, SEARCHES, baseline, mode_of
+    from ..agent_runner.coding.sandbox import SandboxError, sandbox
 
     found = dict.fromkeys(name for given in named for name in (BASELINES if given == ALL else [given]))
     for name in found:
         baseline(name, ())
+    if {"budgeted", f"budgeted:{SEARCHES}"} <= found.keys():
+        raise click.UsageError(f"budgeted and budgeted:{SEARCHES} are one agent")
+    coding = [name for name in found if mode_of(name) == "code"]
+    try:
+        if coding:
+            sandbox()
+    except SandboxError as fault:
+        if any(name in named for name in coding):
+            raise
+        say(f"without {', '.join(coding)}, which needs a sandbox: {fault}", err=True)
+        found = {name: None for name in found if name not in coding}
     return tuple(found)
 
 
@@ -160,7 +193,9 @@ def _dollars(text: str | None, model: str | None) -> str | None:
     return f"{amount.normalize():f}"
 
 
-def _have_all(suite: Suite, facts: RunFile, out: Path, workers: int | None, quiet: bool) -> Run:
+def _have_all(
+    suite: Suite, facts: RunFile, out: Path, page: Path | None, workers: int | None, quiet: bool
+) -> Run:  # fmt: skip
     """Has all conversations that are left to be had, and returns the run with its tables written."""
     from ..agent_runner.batch import Job, grouped, require_cases, talk
     from ..agent_runner.runs import open_run
@@ -169,6 +204,8 @@ def _have_all(suite: Suite, facts: RunFile, out: Path, workers: int | None, quie
         shown.begin("reading tasks")
         order = grouped(suite, facts.tasks)
         require_cases(suite, order, folder, lambda done: shown.begin(f"{done:,} of {len(order):,} tasks looked at"))
+        if page is not None:
+            _require_page(page, suite, out)  # again: now the tables are known, too
         started = time.monotonic()
 
         def tick(done: int, total: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import stat
@@ -48,15 +49,20 @@ def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
             Path(temporary).unlink(missing_ok=True)
 
 
-def require_writable(path: Path, inputs: Iterable[Path] = ()) -> None:
+def require_writable(path: Path, inputs: Iterable[Path] = (), taken: Iterable[Path] = ()) -> None:
     """Raises OutputError when `path` is a device, a pipe or a folder, or one of the `inputs` by whatever name.
 
-    For a command to say so before it begins, not after an hour.
+    So it does for one of the places that are `taken`, which need not be there yet, or anything below them, and where
+    no file can be made. For a command to say so before it begins, not after an hour.
     """
     try:
         target, mode = _target(path)
         if mode is not None and any(item.exists() and item.samefile(target) for item in inputs):
             raise OutputError(f"error: cannot write {path}: it is an input")
+        real = Path(os.path.realpath(target))
+        if any(real.is_relative_to(os.path.realpath(item)) for item in taken):
+            raise OutputError(f"error: cannot write {path}: it is an input, or belongs to a run or a suite")
+        _require_folder(path, real.parent)
     except OSError as fault:
         reason = os.strerror(fault.errno) if fault.errno else str(fault)
         raise OutputError(f"error: cannot write {path}: {reason}") from None
@@ -81,6 +87,16 @@ def locked(path: Path, hint: str) -> Generator[None]:
             where = Where(str(path.parent))
             raise InputError("another process is at work in this folder", where=where, hint=hint) from None
         yield
+
+
+def _require_folder(path: Path, folder: Path) -> None:
+    """Raises OutputError unless a file at `path` could be made in a folder that is there, or may be."""
+    there = next(item for item in (folder, *folder.parents) if item.exists())
+    reason = 0 if there.is_dir() else errno.ENOTDIR
+    if not reason and not os.access(there, os.W_OK | os.X_OK):
+        reason = errno.EACCES
+    if reason:
+        raise OutputError(f"error: cannot write {path}: {os.strerror(reason)}")
 
 
 def _target(path: Path) -> tuple[Path, int | None]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from .canonical import canonical_bytes
-from .validation import Written
+from .suite import repeated
+from .validation import Positive, Whole, Written
 
+MOST = 1_000_000  # conversations of a run
 MAX_REASON = 2000  # characters of why a conversation has no outcome that are kept
 
 
@@ -28,12 +30,21 @@ class RunFile(Written):
     agents: tuple[str, ...] = Field(min_length=1)
     mode: Literal["tools", "code", "human"] = "tools"
     settings: dict[str, str] = {}
-    seed: int = 0
-    epochs: int = Field(default=1, ge=1)
-    turns: int = Field(default=30, ge=1)
-    max_calls: int | None = Field(default=None, ge=1)
-    max_tokens: int | None = Field(default=None, ge=1)
+    seed: Whole = 0
+    epochs: Positive = 1
+    turns: Positive = 30
+    max_calls: Positive | None = None
+    max_tokens: Positive | None = None
     cost_limit: str | None = None
+
+    @model_validator(mode="after")
+    def _countable(self) -> RunFile:
+        twice = repeated(self.tasks) or repeated(self.agents)
+        if twice is not None:
+            raise ValueError(f"'{twice[:80]}' is there twice")
+        if (number := len(self.tasks) * len(self.agents) * self.epochs) > MOST:
+            raise ValueError(f"{number:,} conversations are more than {MOST:,}")
+        return self
 
     def difference(self, other: RunFile) -> str:
         """In what another run's conversations would not belong to this one's; nothing when they would."""
@@ -54,7 +65,7 @@ class Unscored(Written):
     cobench_unscored: Literal[1] = 1
     task: str
     agent: str
-    epoch: int
+    epoch: Positive
     reason: str = Field(max_length=MAX_REASON)
 
     def to_bytes(self) -> bytes:

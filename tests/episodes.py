@@ -63,7 +63,8 @@ def turn(number: int, found: Verdict, **more: Any) -> TurnRecord:
 def episode(found: Verdict, **more: Any) -> Episode:
     """An episode of one turn that came to a verdict."""
     known: dict[str, Any] = {
-        "task": found.task, "task_digest": "sha256:1", "certificate_digest": "sha256:2", "agent": "a", "seed": 1,
+        "task": found.task, "task_digest": "sha256:1", "certificate_digest": "sha256:2",
+        "wording": "sha256:3", "agent": "a", "seed": 1,
         "persona": Persona(revelation="fast", trust="trusting", checking="reliable", style=1, permille=900),
         "traits": Traits(level=1, objective="metric", metric="price", constraints=7, later=3),
         "turns": (turn(1, found),), "calls": (), "told": 1, "ended": Ended.ACCEPTED,

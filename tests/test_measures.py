@@ -162,8 +162,9 @@ def test_when_all_was_told_and_how_long_the_answer_took() -> None:
     assert delay(episode(good, turns=turns, told=4)) == -1
     never = episode(good, turns=turns[:2], told=None)
     assert (delay(never), speed_bin(never)) == (None, NEVER)
-    assert (answered_at(episode(good, turns=turns[1:2])), delay(episode(good, turns=turns[1:2]))) == (None, None)
-    assert {speed_bin(episode(good, told=number)) for number in (*range(1, 40), None)} == set(speed_bins())
+    never = episode(good, turns=(turns[1].model_copy(update={"number": 1}),))
+    assert (answered_at(never), delay(never)) == (None, None)
+    assert {speed_bin(found.model_copy(update={"told": number})) for number in (*range(1, 40), None)} == set(speed_bins())
 
 
 @pytest.mark.row(48)

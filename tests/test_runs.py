@@ -389,6 +389,37 @@ def test_conversations_about_an_earlier_task_are_not_mixed_with_those_about_a_la
 
 
 @pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("title: Three", "title: Just three"),
+        ("minimize:", "story: We are two friends.\nminimize:"),
+        ("minimize:", "goal: As cheap as can be.\nminimize:"),
+        ("say: ", "say: Be sure of this. "),
+    ],
+)
+@pytest.mark.usefixtures("inline")
+def test_what_the_user_says_is_part_of_the_task(
+    old: str, new: str, copy: Path, undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The digest of a task leaves wording out, so that a certificate survives it; conversations do not."""
+    out, other = Path(shutil.copytree(undisturbed, tmp_path / "out")), tmp_path / "other"
+    path = copy / "tasks" / f"{HOTEL}.yaml"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    before = files(out)
+    assert run(["run", str(copy), *ASKED, "--out", str(out), "-q"]) == 2
+    errors = capsys.readouterr().err
+    assert "this conversation was about another wording" in errors
+    assert file_name(HOTEL, "greedy", 1) in errors
+    assert "give another folder" in errors
+    assert files(out) == before
+    assert run(["run", str(copy), *ASKED, "--task", HOTEL, "--out", str(other), "-q"]) == 0
+    assert run(["compare", f"{undisturbed}:greedy", f"{other}:greedy", "-q"]) == 2
+    assert "another wording" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("damage", "said"),
     [
         (b"", "this file is damaged"),
@@ -536,6 +567,8 @@ def test_hyphens_do_not_mix_up_names(pair: tuple[str, str]) -> None:
         (("--agent", "greedy", "--model", "openai/x"), "either --agent NAME, or --model NAME"),
         (("--agent", "greedi"), "did you mean 'greedy'?"),
         (("--agent", "budgeted:0"), "no setting of the baseline"),
+        (("--agent", "budgeted:5", "--agent", "budgeted:05"), "'05' is no setting of the baseline"),
+        (("--agent", "all", "--agent", "budgeted:20"), "budgeted and budgeted:20 are one agent"),
         (("--agent", "greedy", "--user-model", "m"), "--user-model goes with --model"),
         (("--agent", "greedy", "--mode", "code"), "--mode code goes with --model"),
         (("--agent", "greedy", "--cost-limit", "1"), "--cost-limit goes with --model"),

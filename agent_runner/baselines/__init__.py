@@ -7,6 +7,7 @@ only.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
 from ...schemas.errors import InputError, did_you_mean
 from ..episode import Agent
@@ -19,6 +20,7 @@ from .strategic import Strategic
 from .weak import Weak
 
 Address = Sequence[int | str]
+CODE = "code"
 
 BASELINES: Mapping[str, Callable[[Address], Agent]] = {
     "weak": Weak,
@@ -27,9 +29,14 @@ BASELINES: Mapping[str, Callable[[Address], Agent]] = {
     "budgeted": Budgeted,
     "strategic": Strategic,
     "exhaustive": Exhaustive,
-    "code": Code,
+    CODE: Code,
 }
 MOST_SEARCHES = 1_000_000
+
+
+def mode_of(name: str) -> Literal["tools", "code"]:
+    """How the agent of a name, as in `baseline`, looks for offers: by calls, or by programs in a sandbox."""
+    return "code" if name == CODE else "tools"
 
 
 def baseline(name: str, address: Address) -> Agent:
@@ -41,7 +48,7 @@ def baseline(name: str, address: Address) -> Agent:
         raise InputError(f"no baseline '{name}'", hint=did_you_mean(kind, BASELINES, "baselines"))
     if not colon:
         return BASELINES[kind](address)
-    searches = int(knob) if knob.isascii() and knob.isdigit() and len(knob) <= 7 else 0
+    searches = int(knob) if knob.isascii() and knob.isdigit() and len(knob) <= 7 and knob[0] != "0" else 0
     if kind != "budgeted" or not 1 <= searches <= MOST_SEARCHES:
         hint = f"budgeted:K makes K searches, 1 to {MOST_SEARCHES}; {SEARCHES} without it"
         raise InputError(f"'{knob[:80]}' is no setting of the baseline {kind}", hint=hint)
