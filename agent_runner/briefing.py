@@ -12,7 +12,8 @@ from .suites import Case
 from .tools.toolbox import TOOLS
 
 _ROLE = """\
-You are a travel agent. A customer tells you what trip they want{later}, and what is to be best about it. Whatever they say must hold has to hold exactly; among everything that keeps to it, find \
+You are a travel agent. A customer tells you what trip they want{later}, and what is to be best \
+about it. Whatever they say must hold has to hold exactly; among everything that keeps to it, find \
 what is best by the customer's own measure. Prices are in US dollars, dates in August 2025 are written YYYY-MM-DD."""
 _TOOLS = """\
 Find offers with the tools; know nothing about offers but what tools have told you. Searches show a part of what \

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -155,3 +156,26 @@ def test_two_ids_for_a_part_of_a_trip_are_refused_and_leave_the_last_single_one_
     assert refused.fault is Fault.CONTENT
     assert "exactly one id" in refused.content["error"]["message"]
     assert session.finish().verdict.kind is VerdictKind.OPTIMAL
+
+
+def test_a_client_that_writes_all_and_leaves_gets_all_answers_also_to_half_a_character(
+    folder: Path, cases: Cases, tmp_path: Path
+) -> None:
+    out, best = tmp_path / "record.json", cases.best(FLIGHT)
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "piped", "version": "1"}}
+    calls = [("search_location_name", {"query": "\ud800"})] * 8
+    calls += [(f"recommend_{choice}", {"ids": [offer], "reasoning": "Best."}) for choice, offer in best.items()]
+    lines: list[dict[str, Any]] = [
+        {"id": 0, "method": "initialize", "params": about},
+        {"method": "notifications/initialized"},
+        *({"id": number, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+          for number, (name, arguments) in enumerate(calls, 1)),
+    ]  # fmt: skip
+    text = "".join(json.dumps({"jsonrpc": "2.0", **line}) + "\n" for line in lines)
+    command = [sys.executable, "-c", "from cobench.cli import main; main()", "mcp", f"{folder}:{FLIGHT}", "-q"]
+    command += ["--out", str(out)]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=True)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert sorted(answer["id"] for answer in answers) == list(range(len(calls) + 1)), done.stderr
+    assert all("result" in answer for answer in answers)
+    assert Episode.model_validate_json(out.read_bytes()).verdict.kind is VerdictKind.OPTIMAL

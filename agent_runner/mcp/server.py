@@ -9,7 +9,6 @@ from typing import Any
 import anyio
 from anyio import to_thread
 from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
 from mcp_types import (
     CallToolRequestParams,
     CallToolResult,
@@ -25,6 +24,7 @@ from mcp_types import (
 
 from ...schemas.version import VERSION
 from .session import Session
+from .wire import wire
 
 PROMPT = "task"
 _ABOUT = "The task: what the customer wants, and how to recommend a trip."
@@ -79,7 +79,7 @@ async def _serve(session: Session) -> None:
     server = server_of(session)
     async with anyio.create_task_group() as group:
         group.start_soon(_until_signal, group.cancel_scope)
-        async with stdio_server() as (reading, writing):
+        async with wire() as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
         group.cancel_scope.cancel()
 
