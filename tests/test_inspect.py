@@ -31,7 +31,16 @@ from cobench.schemas.run import RunFile
 from cobench.schemas.verdict import VerdictKind
 from inspect_ai import eval as evaluate
 from inspect_ai.log import EvalLog, EvalSample
-from inspect_ai.model import ChatMessage, Model, ModelCost, ModelInfo, set_model_info
+from inspect_ai.model import (
+    ChatMessage,
+    Model,
+    ModelCost,
+    ModelInfo,
+    ModelOutput,
+    ModelUsage,
+    StopReason,
+    set_model_info,
+)
 from inspect_ai.tool import ToolParams
 from inspect_ai.util import Store
 
@@ -214,12 +223,70 @@ def test_every_limit_ends_a_conversation_with_its_reason_and_what_was_recommende
     def act(messages: list[ChatMessage]) -> Any:
         return lines[min(1, len(messages) % 2)] if messages[-1].role == "user" else asking
 
-    cost = ModelCost(input=1, output=0, input_cache_write=0, input_cache_read=0)
-    set_model_info("mockllm/model", ModelInfo(cost=cost))
+    set_model_info("mockllm/model", ModelInfo(cost=PRICE))
     sample, episode = had(mock(act), FLIGHT, limits=limits, **settings)
     assert episode.ended is ended
     assert episode.verdict.kind is VerdictKind.OPTIMAL
     assert sample.scores["gap"].value["relative_gap"] == 0
+
+
+PRICE = ModelCost(input=1, output=0, input_cache_write=0, input_cache_read=0)  # dollars for a million tokens
+
+
+@pytest.mark.row(40)
+@pytest.mark.parametrize(
+    ("limits", "ended"),
+    [
+        ({"token_limit": 60, "cost_limit": 0.000035, "message_limit": 8, "turn_limit": 2}, Ended.TURNS),
+        ({"cost_limit": 0.000015}, Ended.COST),
+        ({"token_limit": 15}, Ended.TOKENS),
+        ({"turn_limit": 1}, Ended.CALLS),
+    ],
+)
+def test_only_what_the_agents_model_spends_ends_a_conversation(limits: dict[str, Any], ended: Ended, had: Any) -> None:
+    set_model_info("mockllm/model", ModelInfo(cost=PRICE))
+    agent, user = mock([reply("I look.")]), mock(["I want a castle."], tokens=10_000)  # twice what it is asked for
+    sample, episode = had(agent, roles={"user": user}, user="model", turns=2, limits=limits)
+    assert sample.error is None
+    assert episode.ended is ended
+    assert [turn.user_usage.read for turn in episode.turns] == [20_000] * (2 if ended is Ended.TURNS else 1)
+
+
+def cut(text: str, reason: StopReason) -> ModelOutput:
+    """An output that stops for a reason of its own."""
+    output = ModelOutput.from_content("mock", text, stop_reason=reason)
+    output.usage = ModelUsage(input_tokens=10, output_tokens=1, total_tokens=11)
+    return output
+
+
+@pytest.mark.row(40)
+@pytest.mark.parametrize("voice", ["native", "json"])
+@pytest.mark.parametrize("reason", ["max_tokens", "model_length"])
+def test_a_reply_that_a_limit_on_tokens_cuts_ends_the_conversation_and_what_was_recommended_counts(
+    reason: StopReason, voice: str, had: Any, cases: Cases
+) -> None:
+    sample, episode = had(mock([reply(**best(cases, FLIGHT)), cut('{"mess', reason)]), FLIGHT, voice=voice)
+    assert (episode.ended, len(episode.turns)) == (Ended.TOKENS, 1)
+    assert episode.verdict.kind is VerdictKind.OPTIMAL
+    assert sample.scores["outcome"].value["optimal"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "told"),
+    [
+        ('{"mess', "content_filter", "content_filter"),
+        ('{"mess', "unknown", "unknown"),
+        ("", "stop", "empty"),
+        (" ", "tool_calls", "empty"),
+    ],
+)
+def test_a_reply_that_the_provider_cut_is_not_the_agents_and_has_no_outcome(
+    text: str, reason: StopReason, told: str, had: Any, cases: Cases
+) -> None:
+    sample, episode = had(mock([reply(**best(cases, HOTEL)), cut(text, reason)]))
+    assert episode is None
+    assert told in sample.error.message
+    assert not sample.scores
 
 
 def test_seconds_say_nothing_about_an_agent(had: Any) -> None:
