@@ -12,12 +12,13 @@ import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from ..schemas.errors import CobenchError, InputErrors
+from ..schemas.errors import CobenchError, InputError, InputErrors
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,6 +31,14 @@ DATA = click.option(
     "--data", metavar="DATASET", help="A bundled name or a folder, instead of the dataset that the task names."
 )
 SEVERITY = (0, 3, 1, 4, 2, 70)  # of exit codes, worst last
+
+
+def require_agents(command: str, *modules: str) -> None:
+    """Raises InputError when one of these modules, which the extra `agents` brings, is not installed."""
+    if not all(map(find_spec, modules)):
+        raise InputError(
+            f"{command} needs the extra: pip install 'cobench[agents]'", hint="from a clone: pip install '.[agents]'"
+        )  # fmt: skip
 
 
 def worst(codes: Iterable[int]) -> int:

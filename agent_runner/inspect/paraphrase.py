@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -48,7 +48,7 @@ async def reword(env: Env, model: Model, heard: str | None) -> None:
 
 
 @contextmanager
-def _uncounted() -> Iterator[None]:
+def _uncounted() -> Generator[None]:
     """What is spent within ends no conversation: Inspect's limits are for the agent's model."""
     cost: Any = sample_limits().cost  # Inspect suspends every limit but this one, which can be set instead
     limit, before = cost.limit, cost.usage
