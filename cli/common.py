@@ -12,13 +12,14 @@ import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
 from ..schemas.canonical import LARGEST
-from ..schemas.errors import CobenchError, InputErrors
+from ..schemas.errors import CobenchError, InputError, InputErrors
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,6 +34,14 @@ DATA = click.option(
 SEED = click.IntRange(-LARGEST, LARGEST)  # what files hold as a number
 COUNT = click.IntRange(1, LARGEST)
 SEVERITY = (0, 3, 1, 4, 2, 70)  # of exit codes, worst last
+
+
+def require_agents(command: str, *modules: str) -> None:
+    """Raises InputError when one of these modules, which the extra `agents` brings, is not installed."""
+    if not all(map(find_spec, modules)):
+        raise InputError(
+            f"{command} needs the extra: pip install 'cobench[agents]'", hint="from a clone: pip install '.[agents]'"
+        )  # fmt: skip
 
 
 def worst(codes: Iterable[int]) -> int:

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import rich_click as click
 
-from ..schemas.errors import InputError
 from .cases import case_for, require_record
-from .common import SEED, progress, say
+from .common import SEED, progress, require_agents, say
 
 _PATH = click.Path(path_type=Path)
 
@@ -32,10 +31,8 @@ def mcp(what: str, out: Path | None, agent: str, seed: int, quiet: bool) -> int:
     cobench mcp compass:ID --out record.json
     claude mcp add trip -- cobench mcp compass:ID --out record.json
     """
-    try:
-        from ..agent_runner.mcp.server import serve
-    except ModuleNotFoundError as fault:
-        raise InputError(f"{fault.name} is not installed", hint="pip install 'cobench[agents]'") from None
+    require_agents("cobench mcp", "anyio", "mcp")
+    from ..agent_runner.mcp.server import serve
     from ..agent_runner.mcp.session import Session
     from ..agent_runner.tools.catalogue import catalogue_of
     from ..agent_runner.tools.toolbox import Toolbox

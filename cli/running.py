@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import rich_click as click
 
 from ..schemas.errors import InputError, did_you_mean
-from .common import COUNT, SEED, print_json, progress, say
+from .common import COUNT, SEED, print_json, progress, require_agents, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +72,7 @@ def run(
     if bool(agents) == (model is not None):
         raise click.UsageError("say either --agent NAME, or --model NAME")
     if model is not None:
-        _require_inspect()
+        require_agents("cobench run --model", "anyio", "inspect_ai")
     opened = open_suite(suite)
     require_writable(out / RUN, taken=[*taken_by_runs(out), *opened.places()])
     if page is not None:
@@ -122,13 +122,6 @@ def _require_countable(tasks: int, agents: int, epochs: int) -> None:
 
     if (number := tasks * agents * epochs) > MOST:
         raise click.UsageError(f"--epochs {epochs}: {number:,} conversations, and a run has at most {MOST:,}")
-
-
-def _require_inspect() -> None:
-    from importlib.util import find_spec
-
-    if find_spec("inspect_ai") is None:
-        raise InputError("--model needs inspect_ai, not installed", hint="pip install 'cobench[agents]'")
 
 
 def _tasks(suite: Suite, named: Sequence[str], sample: bool, limit: int | None) -> tuple[str, ...]:
@@ -198,8 +191,12 @@ def _have_all(
 ) -> Run:  # fmt: skip
     """Has all conversations that are left to be had, and returns the run with its tables written."""
     from ..agent_runner.batch import Job, grouped, require_cases, talk
-    from ..agent_runner.runs import open_run
+    from ..agent_runner.runs import RUN, open_run
 
+    if "model" in facts.settings and not (out / RUN).exists():
+        from ..agent_runner.inspect.run import require_models
+
+        require_models(facts)
     with open_run(out, facts) as folder, progress(quiet) as shown:
         shown.begin("reading tasks")
         order = grouped(suite, facts.tasks)

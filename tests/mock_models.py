@@ -9,7 +9,7 @@ from typing import Any
 from inspect_ai.model import ChatMessage, Model, ModelOutput, ModelUsage, get_model
 
 Call = tuple[str, dict[str, Any]]
-Line = str | Call
+Line = str | Call | ModelOutput
 
 
 def mock(lines: Sequence[Line] | Callable[[list[ChatMessage]], Line], tokens: int = 10) -> Model:
@@ -22,7 +22,9 @@ def mock(lines: Sequence[Line] | Callable[[list[ChatMessage]], Line], tokens: in
 
     def say(messages: list[ChatMessage], *_: Any) -> ModelOutput:
         line = lines(messages) if callable(lines) else next(rest)
-        if isinstance(line, str):
+        if isinstance(line, ModelOutput):
+            output = line
+        elif isinstance(line, str):
             output = ModelOutput.from_content("mock", line)
         else:
             output = ModelOutput.for_tool_call("mock", line[0], line[1])

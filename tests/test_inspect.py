@@ -18,25 +18,37 @@ from cobench.agent_runner.env import Env
 from cobench.agent_runner.episode import converse
 from cobench.agent_runner.inspect.registry import compass
 from cobench.agent_runner.inspect.run import run_model
-from cobench.agent_runner.inspect.scorer import episode_in
+from cobench.agent_runner.inspect.scorer import episode_in, standing
 from cobench.agent_runner.inspect.task import conversations, samples
+from cobench.agent_runner.measures.rates import all_rates
 from cobench.agent_runner.runs import open_run, read_run
 from cobench.agent_runner.suites import open_suite
 from cobench.agent_runner.tools.catalogue import catalogue_of
 from cobench.agent_runner.tools.toolbox import TOOLS, Toolbox
 from cobench.agent_runner.user.persona import persona_for
+from cobench.cli import run as command
 from cobench.schemas.episode import Answered, Ended, Episode, Fault, UserFault
 from cobench.schemas.errors import InputError
 from cobench.schemas.run import RunFile
 from cobench.schemas.verdict import VerdictKind
 from inspect_ai import eval as evaluate
 from inspect_ai.log import EvalLog, EvalSample
-from inspect_ai.model import ChatMessage, Model, ModelCost, ModelInfo, set_model_info
+from inspect_ai.model import (
+    ChatMessage,
+    Model,
+    ModelCost,
+    ModelInfo,
+    ModelOutput,
+    ModelUsage,
+    StopReason,
+    set_model_info,
+)
 from inspect_ai.tool import ToolParams
 from inspect_ai.util import Store
 
+from . import episodes as made
 from .mock_models import mock, reply
-from .small_suite import FLIGHT, HOTEL, NAMES, Cases, write_suite
+from .small_suite import FLIGHT, HOTEL, Cases, write_suite
 
 ROOT = Path(__file__).resolve().parent.parent
 pytestmark = [
@@ -121,11 +133,37 @@ def test_every_turn_has_a_score_and_the_last_one_is_that_of_the_sample(had: Any,
     assert len(found) == turns + 1 > 2
     assert [score["feasible"] for score in found] == [0.0] + [1.0] * turns
     assert [score["optimal"] for score in found] == [0.0] + [1.0] * turns
-    assert scores(sample, "gap") == [{"relative_gap": 0.0, "rank": 1.0}] * turns  # none for what is not feasible
+    assert scores(sample, "gap") == [{"relative_gap": 0.0}] * turns  # none for what is not feasible
+    assert scores(sample, "rank") == [{"rank": 1.0}] * turns
     assert sample.scores is not None
     assert sample.scores["outcome"].value == found[-1]
     assert episode.verdict.kind is VerdictKind.OPTIMAL
     assert episode.ended is Ended.ACCEPTED
+
+
+@pytest.mark.parametrize(
+    ("known", "found"),
+    [
+        ({"kind": VerdictKind.OPTIMAL}, {"gap": 0, "rank": 1}),
+        ({"kind": VerdictKind.OPTIMAL, "optimum": 0, "relative_gap": None}, {"gap": 0, "rank": 1}),
+        ({"kind": VerdictKind.OPTIMAL, "standing": None}, {"gap": 0, "rank": None}),
+        ({"kind": VerdictKind.FEASIBLE, "gap": 50, "better": 9, "relative_gap": None}, {"gap": None, "rank": 10}),
+        ({"kind": VerdictKind.FEASIBLE, "gap": 50, "better": 30}, {"gap": 0.05, "rank": 31}),
+        ({"kind": VerdictKind.VIOLATES, "value": 900}, {"gap": None, "rank": None}),
+    ],
+)
+def test_scores_are_the_measures_of_reports(known: dict[str, Any], found: dict[str, float | None]) -> None:
+    last = made.verdict("t", **known)
+    seen = min(20, known.get("gap", 0))
+    episode = made.episode(last, regret=made.regret(last, seen))
+    said = standing(episode)
+    rates = {name: float(rate.hits) for name, rate in all_rates([episode]).items()}
+    assert [said["outcome"][name] for name in ("feasible", "optimal", "optimal_5", "optimal_10", "optimal_20")] == [
+        rates[name] for name in ("FR", "optimal", "OR-5", "OR-10", "OR-20")
+    ]
+    assert said.get("gap") == (None if found["gap"] is None else {"relative_gap": found["gap"]})
+    assert said.get("rank") == (None if found["rank"] is None else {"rank": found["rank"]})
+    assert said["exploration"] == {"exploration": seen / made.OPTIMUM}
 
 
 def test_what_has_no_value_has_no_score(had: Any) -> None:
@@ -214,12 +252,70 @@ def test_every_limit_ends_a_conversation_with_its_reason_and_what_was_recommende
     def act(messages: list[ChatMessage]) -> Any:
         return lines[min(1, len(messages) % 2)] if messages[-1].role == "user" else asking
 
-    cost = ModelCost(input=1, output=0, input_cache_write=0, input_cache_read=0)
-    set_model_info("mockllm/model", ModelInfo(cost=cost))
+    set_model_info("mockllm/model", ModelInfo(cost=PRICE))
     sample, episode = had(mock(act), FLIGHT, limits=limits, **settings)
     assert episode.ended is ended
     assert episode.verdict.kind is VerdictKind.OPTIMAL
     assert sample.scores["gap"].value["relative_gap"] == 0
+
+
+PRICE = ModelCost(input=1, output=0, input_cache_write=0, input_cache_read=0)  # dollars for a million tokens
+
+
+@pytest.mark.row(40)
+@pytest.mark.parametrize(
+    ("limits", "ended"),
+    [
+        ({"token_limit": 60, "cost_limit": 0.000035, "message_limit": 8, "turn_limit": 2}, Ended.TURNS),
+        ({"cost_limit": 0.000015}, Ended.COST),
+        ({"token_limit": 15}, Ended.TOKENS),
+        ({"turn_limit": 1}, Ended.CALLS),
+    ],
+)
+def test_only_what_the_agents_model_spends_ends_a_conversation(limits: dict[str, Any], ended: Ended, had: Any) -> None:
+    set_model_info("mockllm/model", ModelInfo(cost=PRICE))
+    agent, user = mock([reply("I look.")]), mock(["I want a castle."], tokens=10_000)  # twice what it is asked for
+    sample, episode = had(agent, roles={"user": user}, user="model", turns=2, limits=limits)
+    assert sample.error is None
+    assert episode.ended is ended
+    assert [turn.user_usage.read for turn in episode.turns] == [20_000] * (2 if ended is Ended.TURNS else 1)
+
+
+def cut(text: str, reason: StopReason) -> ModelOutput:
+    """An output that stops for a reason of its own."""
+    output = ModelOutput.from_content("mock", text, stop_reason=reason)
+    output.usage = ModelUsage(input_tokens=10, output_tokens=1, total_tokens=11)
+    return output
+
+
+@pytest.mark.row(40)
+@pytest.mark.parametrize("voice", ["native", "json"])
+@pytest.mark.parametrize("reason", ["max_tokens", "model_length"])
+def test_a_reply_that_a_limit_on_tokens_cuts_ends_the_conversation_and_what_was_recommended_counts(
+    reason: StopReason, voice: str, had: Any, cases: Cases
+) -> None:
+    sample, episode = had(mock([reply(**best(cases, FLIGHT)), cut('{"mess', reason)]), FLIGHT, voice=voice)
+    assert (episode.ended, len(episode.turns)) == (Ended.TOKENS, 1)
+    assert episode.verdict.kind is VerdictKind.OPTIMAL
+    assert sample.scores["outcome"].value["optimal"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "told"),
+    [
+        ('{"mess', "content_filter", "content_filter"),
+        ('{"mess', "unknown", "unknown"),
+        ("", "stop", "empty"),
+        (" ", "tool_calls", "empty"),
+    ],
+)
+def test_a_reply_that_the_provider_cut_is_not_the_agents_and_has_no_outcome(
+    text: str, reason: StopReason, told: str, had: Any, cases: Cases
+) -> None:
+    sample, episode = had(mock([reply(**best(cases, HOTEL)), cut(text, reason)]))
+    assert episode is None
+    assert told in sample.error.message
+    assert not sample.scores
 
 
 def test_seconds_say_nothing_about_an_agent(had: Any) -> None:
@@ -313,13 +409,41 @@ def test_the_briefing_says_how_many_may_be_recommended_and_what_to_call_before(c
     assert "recommend_hotel and recommend_flight first" in several
 
 
-def test_a_run_of_a_model_that_cannot_be_had_is_refused(folder: Path, tmp_path: Path) -> None:
-    for number, name in enumerate(("cobench/nobody", "nowhere/model")):
-        facts = RunFile(
-            version="1", suite="small", suite_digest="", tasks=NAMES, agents=(name,), settings={"model": name}
-        )
-        with open_run(tmp_path / str(number), facts) as run, pytest.raises(InputError, match=r"nobody|cannot be had"):
-            run_model(open_suite(str(folder)), run, lambda *_: None)
+@pytest.mark.parametrize(
+    ("models", "told"),
+    [
+        (["--model", "cobench/nobody"], "nobody"),
+        (["--model", "nowhere/model"], "nowhere/model cannot be had"),
+        (["--model", "openai/gpt-5"], "OPENAI_API_KEY"),
+        (["--model", "cobench/greedy", "--user-model", "nowhere/user"], "nowhere/user cannot be had"),
+    ],
+)
+def test_a_run_of_a_model_that_cannot_be_had_is_refused_and_leaves_nothing(
+    models: list[str], told: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert command(["run", str(folder), *models, "--out", str(tmp_path / "run")]) == 2
+    assert told in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("module", ["anyio", "inspect_ai", "mcp"])
+def test_a_command_whose_extra_is_missing_says_how_to_get_it(
+    module: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    commands = {
+        "cobench mcp": ["mcp", f"{folder}:{HOTEL}"],
+        "cobench run --model": ["run", str(folder), "--model", "cobench/greedy", "--out", str(tmp_path / "run")],
+    }
+    needed = {"inspect_ai": ["cobench run --model"], "mcp": ["cobench mcp"]}.get(module, list(commands))
+    for name in needed:
+        assert command(commands[name]) == 2
+        said = capsys.readouterr().err
+        assert f"{name} needs the extra: pip install 'cobench[agents]'" in said
+        assert "pip install '.[agents]'" in said
+    assert not (tmp_path / "run").exists()
 
 
 def test_inspect_finds_the_task_from_any_folder_and_needs_no_network_for_its_mock(folder: Path, tmp_path: Path) -> None:

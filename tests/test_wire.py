@@ -8,7 +8,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cobench.agent_runner.inspect import run as running
@@ -30,12 +29,13 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:The 'initial' parameter is deprecated:DeprecationWarning"),  # Inspect's
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),  # streams that Inspect leaves open
 ]
-RETRIES = 3
-Answer = Callable[[dict[str, Any], int], Response | None]
+RETRIES = 2
+ATTEMPT, SLOW = 2, 2.2  # seconds
+SEED = 10  # of users who all begin in other words
 
 
-def chat(content: str | None = None, calls: list[tuple[str, str]] | None = None) -> Response:
-    """An answer as the API of OpenAI gives it; calls are (tool, arguments as text)."""
+def chat(content: str | None = None, calls: list[tuple[str, str]] | None = None, stopped: str = "stop") -> Response:
+    """An answer as the API of OpenAI gives it; calls are (tool, arguments as text), `stopped` why it ends."""
     asked = [
         {"id": f"call_{number}", "type": "function", "function": {"name": name, "arguments": arguments}}
         for number, (name, arguments) in enumerate(calls or ())
@@ -43,14 +43,14 @@ def chat(content: str | None = None, calls: list[tuple[str, str]] | None = None)
     message = {"role": "assistant", "content": content, **({"tool_calls": asked} if asked else {})}
     body = {
         "id": "x", "object": "chat.completion", "created": 0, "model": "agent",
-        "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls" if asked else "stop"}],
+        "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls" if asked else stopped}],
         "usage": {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9},
     }  # fmt: skip
     return Response(json.dumps(body), content_type="application/json")
 
 
 def _slow() -> Response:
-    time.sleep(5)
+    time.sleep(SLOW)
     return chat(reply("Too late."))
 
 
@@ -80,6 +80,9 @@ LASTING: dict[str, Callable[[], Response]] = {
     "not even text": lambda: _text(b"\xff\xfe\x00{"),
     "no choices": lambda: _text('{"id": "x", "object": "chat.completion", "choices": []}'),
     "another document": lambda: _text('{"answer": 42}'),
+    "nothing said": lambda: chat(""),
+    "filtered": lambda: chat("I cannot", stopped="content_filter"),
+    "broken off": lambda: chat('{"message": "Your', stopped="error"),
     "401": lambda: Response('{"error": {"message": "who are you?"}}', 401, content_type="application/json"),
 }
 # What a model may do wrong: that is the agent's, answered, counted, and no reason to stop.
@@ -128,7 +131,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[HTTPServer]:
     monkeypatch.setattr(ModelAPI, "retry_wait", lambda _: wait_none())
     monkeypatch.setattr("openai._base_client.MAX_RETRY_DELAY", 0.0)  # it tries again by itself, too
     monkeypatch.setattr(running, "RETRIES", RETRIES)
-    monkeypatch.setattr(running, "ATTEMPT", 4)
+    monkeypatch.setattr(running, "ATTEMPT", ATTEMPT)
     monkeypatch.setenv("LOCAL_API_KEY", "none")
     # Inspect colours a traceback for each fault, which takes longer than all the rest
     monkeypatch.setattr("inspect_ai._util.rich.rich_traceback", lambda *_, **__: "")
@@ -141,8 +144,8 @@ def run(folder: Path, out: Path, epochs: int, name: str) -> Run:
     """The run, begun or gone on with; Inspect remembers the server of a model, so that each has its own `name`."""
     model = f"openai-api/local/{name}"
     facts = RunFile(
-        version="1", suite="small", suite_digest="", tasks=(HOTEL,), agents=(model,), settings={"model": model}, seed=1,
-        epochs=epochs, turns=3,
+        version="1", suite="small", suite_digest="", tasks=(HOTEL,), agents=(model,), settings={"model": model}, seed=SEED,
+        epochs=epochs, turns=1,
     )  # fmt: skip
     with open_run(out, facts) as opened:
         run_model(open_suite(str(folder)), opened, lambda *_: None)
@@ -156,7 +159,7 @@ def test_faults_of_the_wire_lose_no_conversation_and_are_never_the_agents(
     ids = Cases(folder).best(HOTEL)
     endpoint = Endpoint({f"{choice}_id": offer for choice, offer in ids.items()})
     server.expect_request("/v1/chat/completions").respond_with_handler(endpoint)
-    epochs = len(KINDS) + 4  # some users begin with the same words
+    epochs = len(KINDS)
     first = run(folder, tmp_path / "run", epochs, "failing")
     met = endpoint.kind_of
     assert set(met.values()) == set(KINDS)

@@ -19,7 +19,7 @@ from inspect_ai.util import JSONSchema
 from ...schemas.episode import Usage
 from ..briefing import tools_text
 from ..tools.toolbox import TOOLS
-from .speaking import Reply, added
+from .speaking import Reply, added, whole
 from .tools import Played
 
 RULES = """\
@@ -46,7 +46,7 @@ class Actions:
             last = not calls or step == self._steps or self._played.env.ended is not None
             allowed = [self._reply_schema] if last else [_call_schema(), self._reply_schema]
             schema = ResponseSchema(name="action", json_schema=JSONSchema.model_validate(_any_of(allowed)))
-            output = await self._model.generate(messages, config=GenerateConfig(response_schema=schema))
+            output = whole(await self._model.generate(messages, config=GenerateConfig(response_schema=schema)))
             usage = added(usage, output)
             messages.append(ChatMessageAssistant(content=output.completion, model=output.model, source="generate"))
             call = None if last else _call(output.completion)

@@ -21,7 +21,7 @@ from .cases import Cases
 from .paraphrase import reword
 from .provider import BuiltIn
 from .scorer import EPISODE, STANDING, standing
-from .speaking import Native, Speaker, answer
+from .speaking import Native, OutOfTokensError, Speaker, answer
 from .tools import PLAYED, Played, tool_defs
 
 Voice = Literal["native", "json"]
@@ -64,6 +64,8 @@ def conversation(
             speaker = Actions(model, played, most) if voice == "json" else Native(model, played, tools, most)
             try:
                 await _talk(state, played, speaker, mode, user)
+            except OutOfTokensError:
+                env.stop(Ended.TOKENS)
             except LimitExceededError as limit:
                 if limit.type not in _ENDED:
                     raise

@@ -2,7 +2,7 @@
 
 from .conversation import conversation
 from .provider import cobench
-from .scorer import exploration, gap, outcome, reasoning
+from .scorer import exploration, gap, outcome, rank, reasoning
 from .task import compass
 
-__all__ = ["cobench", "compass", "conversation", "exploration", "gap", "outcome", "reasoning"]
+__all__ = ["cobench", "compass", "conversation", "exploration", "gap", "outcome", "rank", "reasoning"]

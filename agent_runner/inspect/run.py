@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 
 from inspect_ai import eval as evaluate
 from inspect_ai.log import EvalError, EvalLog
-from inspect_ai.model import GenerateConfig, GenerateConfigArgs, get_model
+from inspect_ai.model import GenerateConfig, GenerateConfigArgs, Model, get_model
 from inspect_ai.solver import TaskState
 from rich.text import Text
 
@@ -76,17 +77,14 @@ def _settings(facts: RunFile) -> dict[str, Any]:
 
 
 def _evaluated(task: Any, folder: RunFolder, connections: int | None) -> EvalLog:
-    settings, limit = folder.facts.settings, folder.facts.cost_limit
-    # given twice: what an evaluation is told does not hold for the models of roles
-    config = GenerateConfigArgs(
-        max_retries=RETRIES, timeout=SECONDS, attempt_timeout=ATTEMPT, max_connections=connections
-    )  # fmt: skip
-    try:
-        roles = {USER: get_model(user, config=GenerateConfig(**config))} if (user := settings.get("user model")) else {}
+    facts, config = folder.facts, _config(connections)
+    limit = facts.cost_limit
+    model, user = _models(facts, config)
+    with _told(str(model)):
         logs = evaluate(
             task,
-            model=settings["model"],
-            model_roles=roles,
+            model=model,
+            model_roles={} if user is None else {USER: user},
             log_dir=str(folder.folder / LOGS),
             log_level="error",
             display="none",
@@ -96,11 +94,41 @@ def _evaluated(task: Any, folder: RunFolder, connections: int | None) -> EvalLog
             model_cost_config=os.environ.get(PRICES),
             **config,
         )
+    return logs[0]
+
+
+def require_models(facts: RunFile) -> None:
+    """Raises InputError when a model of a run cannot be had, such as for want of a key; asks it nothing."""
+    _models(facts, _config(None))
+
+
+def _config(connections: int | None) -> GenerateConfigArgs:
+    return GenerateConfigArgs(
+        max_retries=RETRIES, timeout=SECONDS, attempt_timeout=ATTEMPT, max_connections=connections
+    )  # fmt: skip
+
+
+def _models(facts: RunFile, config: GenerateConfigArgs) -> tuple[Model, Model | None]:
+    """The agent's model of a run and the user's, if any; Inspect gives the same ones when it is asked again."""
+    user = facts.settings.get("user model")
+    return _model(facts.settings["model"], config), None if user is None else _model(user, config)
+
+
+def _model(name: str, config: GenerateConfigArgs) -> Model:
+    with _told(name):
+        # given here, too: what an evaluation is told does not hold for the models of roles
+        return get_model(name, config=GenerateConfig(**config))
+
+
+@contextmanager
+def _told(name: str) -> Generator[None]:
+    """Says which model could not be had."""
+    try:
+        yield
     except CobenchError:
         raise
     except Exception as fault:
-        raise InputError(f"the model {settings['model']} cannot be had: {_plain(fault)}") from fault
-    return logs[0]
+        raise InputError(f"the model {name} cannot be had: {_plain(fault)}") from fault
 
 
 def _plain(fault: Exception) -> str:

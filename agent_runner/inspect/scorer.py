@@ -7,62 +7,50 @@ as the gap of a plan that is not feasible, has no score.
 from __future__ import annotations
 
 import json
-from fractions import Fraction
 from typing import Any
 
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 from inspect_ai.util import Store
 
-from ...schemas.canonical import narrow
 from ...schemas.episode import Episode
 from ...schemas.plan import Plan
 from ...schemas.verdict import Verdict, VerdictKind
-from ...solver.rank import in_top
-from ..judge import FEASIBLE
+from ..analysis import TOP
+from ..measures import rates, regret
 
 STANDING, EPISODE = "cobench_standing", "cobench_episode"
-TOPS = (5, 10, 20)  # percent
 _METRICS = [mean(), stderr(cluster="task")]
 
 
 def standing(episode: Episode) -> dict[str, Any]:
     """How a conversation stands, as plain JSON: only the keys that have a value."""
-    verdict, regret = episode.verdict, episode.regret
-    feasible, optimum = verdict.kind in FEASIBLE, _amount(verdict.optimum)
+    verdict, lost = episode.verdict, episode.regret
     found: dict[str, Any] = {
         "answer": " or ".join(map(_listed, episode.turns[-1].options)) if episode.turns else "",
         "explanation": _explained(verdict),
         "outcome": {
-            "feasible": float(feasible),
+            "feasible": float(rates.feasible(verdict)),
             "optimal": float(verdict.kind is VerdictKind.OPTIMAL),
-            **{f"optimal_{top}": float(_among(verdict, top)) for top in TOPS},
+            **{f"optimal_{percent}": float(rates.among_best(verdict, percent)) for percent in TOP},
             "effort": float(episode.effort),
             "yield": float(episode.found),
         },
     }
-    if feasible and verdict.relative_gap is not None and verdict.standing is not None:
-        rank = narrow(verdict.standing.better) + 1
-        found["gap"] = {"relative_gap": float(Fraction(verdict.relative_gap)), "rank": float(rank)}
-    for part in ("exploration", "reasoning"):
-        amount = _amount(getattr(regret, part)) if regret is not None else None
-        if amount is not None and optimum:
-            found[part] = {part: float(Fraction(amount, abs(optimum)))}
-    return found
+    place, parts = rates.rank(verdict), regret.split(lost)
+    single = {
+        "gap": ("relative_gap", rates.relative_gap(verdict)),
+        "rank": ("rank", None if place is None else place[0]),
+        "exploration": ("exploration", regret.exploration(lost)),
+        "reasoning": ("reasoning", None if parts is None else parts.reasoning),
+    }
+    return found | {part: {name: float(value)} for part, (name, value) in single.items() if value is not None}
 
 
 def episode_in(store: Store) -> Episode | None:
     """The record of a conversation that has an outcome."""
     found = store.get(EPISODE)
     return None if found is None else Episode.model_validate_json(json.dumps(found))
-
-
-def _amount(value: Any) -> int | None:
-    return None if value is None else narrow(value)
-
-
-def _among(verdict: Verdict, top: int) -> bool:
-    return verdict.kind in FEASIBLE and verdict.standing is not None and in_top(verdict.standing, top)
 
 
 def _listed(plan: Plan) -> str:
@@ -73,9 +61,9 @@ def _explained(verdict: Verdict) -> str:
     broken = ", ".join(dict.fromkeys(item.constraint for item in verdict.violations))
     if broken:
         return f"{verdict.kind}: breaks {broken}"
-    if verdict.kind in FEASIBLE and verdict.standing is not None:
-        better, total = narrow(verdict.standing.better), narrow(verdict.standing.total)
-        return f"{verdict.kind}: {better:,} of {total:,} feasible plans are better"
+    place = rates.rank(verdict)
+    if place is not None:
+        return f"{verdict.kind}: {place[0] - 1:,} of {place[1]:,} feasible plans are better"
     return verdict.reason or str(verdict.kind)
 
 
@@ -85,10 +73,16 @@ def outcome() -> Scorer:
     return _part("outcome")
 
 
-@scorer(metrics={"relative_gap": _METRICS, "rank": _METRICS})
+@scorer(metrics={"relative_gap": _METRICS})
 def gap() -> Scorer:
-    """The gap to the optimum over the optimum, and the rank among the feasible plans; of feasible plans only."""
+    """The gap to the optimum over the optimum; of feasible plans only."""
     return _part("gap")
+
+
+@scorer(metrics={"rank": _METRICS})
+def rank() -> Scorer:
+    """The rank among the feasible plans, from 1; of feasible plans only."""
+    return _part("rank")
 
 
 @scorer(metrics={"exploration": _METRICS})

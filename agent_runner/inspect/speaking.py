@@ -9,9 +9,18 @@ from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser,
 from inspect_ai.tool import ToolDef
 
 from ...schemas.episode import Usage
+from ...schemas.errors import CobenchError
 from .tools import Played, called
 
 REPAIR = "Your reply has not the agreed form: {fault}. Give the same reply again in the agreed form, and nothing else."
+
+
+class NoReplyError(CobenchError):
+    """The provider gave no reply, or not all of it: that says nothing about the agent."""
+
+
+class OutOfTokensError(CobenchError):
+    """An output reached the most tokens that the model may write, or that it can hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +58,7 @@ class Native:
         usage, step = Usage(), 0
         while True:
             last = not calls or step == self._steps or self._played.env.ended is not None
-            output = await self._model.generate(messages, self._tools, "none" if last else "auto")
+            output = whole(await self._model.generate(messages, self._tools, "none" if last else "auto"))
             usage, said = added(usage, output), output.message
             if last or not said.tool_calls:
                 # what is not called stays out of the history: no provider takes a call without an answer
@@ -69,6 +78,20 @@ async def answer(speaker: Speaker, played: Played, messages: list[ChatMessage]) 
     messages.append(ChatMessageUser(content=REPAIR.format(fault=fault)))
     second = await speaker.reply(messages, calls=False)
     return Reply(second.text, total(first.usage, second.usage), repaired=True)
+
+
+def whole(output: ModelOutput) -> ModelOutput:
+    """The output, if the model came to its end. Raises OutOfTokensError where a limit cut it, else NoReplyError."""
+    if not output.choices:
+        raise NoReplyError("the provider gave no reply")
+    reason = output.stop_reason
+    if reason in ("max_tokens", "model_length"):
+        raise OutOfTokensError(f"an output was cut: {reason}")
+    if reason in ("content_filter", "unknown"):
+        raise NoReplyError(f"the provider broke off the reply: {reason}")
+    if not output.completion.strip() and not output.message.tool_calls:
+        raise NoReplyError("the provider gave an empty reply")
+    return output
 
 
 def added(usage: Usage, output: ModelOutput) -> Usage:

@@ -13,7 +13,7 @@ from ...schemas.task import load_task
 from ...schemas.version import VERSION
 from ..suites import Suite, open_suite
 from .conversation import AGENT, EPOCH, TASK, UserKind, Voice, conversation
-from .scorer import exploration, gap, outcome, reasoning
+from .scorer import exploration, gap, outcome, rank, reasoning
 
 
 @task
@@ -46,7 +46,7 @@ def conversations(
     return Task(
         dataset=wanted,
         solver=conversation(suite=str(suite.folder), **settings),
-        scorer=[outcome(), gap(), exploration(), reasoning()],
+        scorer=[outcome(), gap(), rank(), exploration(), reasoning()],
         epochs=epochs,
         cleanup=cleanup,
         fail_on_error=False,  # a conversation that breaks off has no outcome; the others have

@@ -6,7 +6,6 @@ that, lies between its value and the optimum.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -56,8 +55,3 @@ def fate(verdict: Verdict, regret: Regret | None) -> str:
         return FATES[5] if regret.shown_best is None else FATES[4]
     unseen, worse = bool(narrow(regret.exploration or 0)), bool(narrow(regret.reasoning or 0))
     return FATES[3] if unseen and worse else FATES[1] if unseen else FATES[2]
-
-
-def splits(regrets: Iterable[Regret | None]) -> list[Split]:
-    """All that are known."""
-    return [found for regret in regrets if (found := split(regret)) is not None]
