@@ -28,7 +28,7 @@ def compare(first: str, second: str, seed: int, as_json: bool, quiet: bool) -> i
     Each is the folder of a run that has one agent, or RUN:AGENT. Differences are the second's minus the first's, with
     95 % intervals of a bootstrap over tasks, and the probability of Wilcoxon's signed ranks over the tasks.
 
-    \\b
+    \b
     cobench compare runs/all:greedy runs/all:strategic
     cobench compare runs/gpt-5 runs/gpt-5-code --json
     """
@@ -135,7 +135,8 @@ def _print(
         difference = _amount(float(row.difference), row.share, signed=True)
         signs = f"{row.more:,}/{row.fewer:,}/{row.same:,}"
         table.add_row(row.name, *ends, difference, low_high, signs, NONE if row.p is None else number_text(row.p))
-    out.print(Text(f"first   {short(names[0], 200)}\nsecond  {short(names[1], 200)}"))
+    for place, name in zip(("first ", "second"), names, strict=True):
+        out.print(Text(f"{place}  {short(name, 200)}"))
     show(out, table)
     tasks = max(row.tasks for row in rows)
     said = f"{count(pairs, 'pair')} about {count(tasks, 'task')}"

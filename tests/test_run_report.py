@@ -180,6 +180,9 @@ def test_two_agents_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[s
     out = capsys.readouterr().out
     assert "12 pairs about 12 tasks; 1 conversation without a partner" in out
     assert re.search(r"FR .* 0/0/12", out)
+    assert out.startswith(f"first   {one}:weak\nsecond  ")
+    assert run(["compare", "--help"]) == 0
+    assert "\\" not in out + capsys.readouterr().out
 
 
 def test_what_cannot_be_compared_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
