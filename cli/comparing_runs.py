@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def compare(first: str, second: str, seed: int, as_json: bool, quiet: bool) -> int:
     """Compare two agents by the conversations that they both had: about the same task, in the same epoch.
 
-    Each is the folder of a run that has one agent, or RUN:AGENT. Differences are the second's minus the first's, with
+    Each is the folder of a run that has one agent, or RUN:AGENT, or the file of one conversation. Differences are the second's minus the first's, with
     95 % intervals of a bootstrap over tasks, and the probability of Wilcoxon's signed ranks over the tasks.
 
     \b
@@ -52,13 +52,13 @@ def compare(first: str, second: str, seed: int, as_json: bool, quiet: bool) -> i
 
 def _side(given: str) -> tuple[str, Sequence[Episode]]:
     """The name and the conversations of an agent, `RUN` or `RUN:AGENT`; names of agents may hold colons, too."""
-    from ..agent_runner.runs import read_run
+    from ..agent_runner.single import read_run_or_episode
 
     path, agent = given, None
-    while not Path(path).is_dir() and ":" in path:
+    while not Path(path).exists() and ":" in path:
         path = path.rpartition(":")[0]
         agent = given[len(path) + 1 :]
-    run = read_run(Path(path))
+    run = read_run_or_episode(Path(path))
     where = Where(path)
     if agent is None:
         agent, *others = run.facts.agents

@@ -198,3 +198,16 @@ def test_what_cannot_be_compared_is_refused(tmp_path: Path, capsys: pytest.Captu
     ]:  # fmt: skip
         assert run(["compare", *args, "-q"]) == 2
         assert said in capsys.readouterr().err
+
+
+def test_the_file_of_one_conversation_is_a_run_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = saved(tmp_path / "one", drawn_episodes(2, ["weak"]))
+    path = tmp_path / "me.json"
+    path.write_bytes(episode(verdict("task-001", VerdictKind.OPTIMAL), agent="me").to_bytes())
+    assert run(["report", str(path), "--json", "-q"]) == 0
+    assert json.loads(capsys.readouterr().out)["agents"] == ["me"]
+    assert run(["report", str(path), str(one), "--json", "-q"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["agents"]) == 2
+    path.write_text("{}", encoding="utf-8")
+    assert run(["compare", str(path), str(one), "-q"]) == 2
+    assert "neither a run nor the record of a conversation" in capsys.readouterr().err
