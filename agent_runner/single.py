@@ -1,4 +1,4 @@
-"""One conversation in a file, as `--out` of a conversation and loops of one's own write it, read as a run of its own."""
+"""One conversation in a file, as `--out` and loops of one's own write it, read as a run of that one alone."""
 
 from __future__ import annotations
 

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 def compare(first: str, second: str, seed: int, as_json: bool, quiet: bool) -> int:
     """Compare two agents by the conversations that they both had: about the same task, in the same epoch.
 
-    Each is the folder of a run that has one agent, or RUN:AGENT, or the file of one conversation. Differences are the second's minus the first's, with
-    95 % intervals of a bootstrap over tasks, and the probability of Wilcoxon's signed ranks over the tasks.
+    Each is the folder of a run that has one agent, or RUN:AGENT, or the file of one conversation. Differences are the
+    second's minus the first's, with 95 % intervals of a bootstrap over tasks, and the probability of Wilcoxon's signed
+    ranks over the tasks.
 
     \b
     cobench compare runs/all:greedy runs/all:strategic

@@ -66,8 +66,8 @@ def _conduct(found: Collected) -> Table:
         for row in found.summaries
     )
     head = columns(
-        "agent", ("E", "mean"), ("Y", "mean"), ("calls", "count"), ("wrong calls", "rate"),
-        ("format errors", "rate"), ("turns", "mean"),
+        "agent", ("E", "mean"), ("Y", "mean"), ("calls", "count"), ("wrong, of calls", "part"),
+        ("format errors, of replies", "part"), ("turns", "mean"),
     )  # fmt: skip
     return Table("conduct", "Effort, yield and errors", head, rows)
 
@@ -165,7 +165,9 @@ def _errors(found: Collected) -> Table:
         for row in found.summaries
     )
     kinds: list[tuple[str, Kind]] = [(fault.value, "count") for fault in Fault]
-    return Table("errors", "Wrong calls by kind", columns("agent", ("calls", "count"), *kinds, ("all", "rate")), rows)
+    return Table(
+        "errors", "Wrong calls by kind", columns("agent", ("calls", "count"), *kinds, ("all, of calls", "part")), rows
+    )
 
 
 def _kinds(found: Collected) -> Table:
