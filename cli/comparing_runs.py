@@ -124,22 +124,30 @@ def _print(
     from .tables import show
     from .words import count, short
 
-    out, table = console(), Table(box=box.SIMPLE, pad_edge=True)
-    for name in ("", "first", "second", "difference", "95 %", "more/fewer/same", "p"):
+    out, table = console(), Table(box=box.SIMPLE, pad_edge=True, padding=(0, 1, 0, 0))
+    for name in ("", "first", "second", "change", "95 %", "+/−/=", "p"):
         table.add_column(name, justify="right" if name else "left")
     for row in rows:
         low_high = NONE
         if row.interval is not None:
-            low, high = (_amount(end, row.share, signed=True) for end in row.interval)
+            low, high = (_amount(end, row.share, signed=True).removesuffix(" %") for end in row.interval)
             low_high = f"{low} to {high}"
         ends = (_amount(float(value), row.share) for value in (row.first, row.second))
         difference = _amount(float(row.difference), row.share, signed=True)
         signs = f"{row.more:,}/{row.fewer:,}/{row.same:,}"
-        table.add_row(row.name, *ends, difference, low_high, signs, NONE if row.p is None else number_text(row.p))
+        table.add_row(
+            row.name.removesuffix(" regret"),
+            *ends,
+            difference,
+            low_high,
+            signs,
+            NONE if row.p is None else number_text(row.p),
+        )
     for place, name in zip(("first ", "second"), names, strict=True):
         out.print(Text(f"{place}  {short(name, 200)}"))
     show(out, table)
     tasks = max(row.tasks for row in rows)
+    out.print(Text("+/−/=: tasks on which the second has more, less, the same"))
     said = f"{count(pairs, 'pair')} about {count(tasks, 'task')}"
     alone = sum(len(side) - pairs for side in sides)
     if alone:

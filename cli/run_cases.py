@@ -31,8 +31,8 @@ _CALLS = 8  # of a turn
 _ARGUMENTS = 200  # characters of a call's arguments
 _AGENTS = 8  # of which cases are shown
 _PHASES = {
-    "dates": ("date",), "places": ("place",), "search": ("search", "searches"), "details": ("detail",),
-    "notes": ("note",), "recommend": ("recommendation",), "other": ("other call",),
+    "dates": ("date check",), "places": ("place lookup",), "search": ("search", "searches"),
+    "details": ("detail lookup",), "notes": ("note",), "recommend": ("recommendation",), "other": ("other call",),
 }  # fmt: skip
 _CUT = (
     f"Transcripts have at most {_TURNS} turns, {_CALLS} calls of each and {_SAID:,} characters of a message; the files "

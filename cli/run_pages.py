@@ -116,10 +116,10 @@ def _headline(every: Mapping[str, Table], found: Collected, drawn: Sequence[str]
         for name in names
     ]
     best = found.summaries[0]
-    tied = [row for row in found.summaries if _order(row) == _order(best)]
+    tied = [short(row.agent) for row in found.summaries[:_DRAWN] if _order(row) == _order(best)]
     alt = (
         "Shares of conversations whose plan is feasible (FR) and among the best 5, 10 and 20 % of all feasible plans "
-        f"(OR), with 95 % intervals. Best: {listed([short(row.agent) for row in tied[:_DRAWN]])}, FR {rate_text(best.rates['FR'])}, OR-5 "
+        f"(OR), with 95 % intervals. Best: {listed(tied)}, FR {rate_text(best.rates['FR'])}, OR-5 "
         f"{rate_text(best.rates['OR-5'])}"
     )
     text = alt + ". The distance between FR and OR is the feasible–optimal gap."

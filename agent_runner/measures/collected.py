@@ -68,7 +68,7 @@ def _names(folders: Sequence[Path]) -> list[str]:
 
     Folders of one name have as many of their parents' names in front as tell them apart.
     """
-    whole = [Path(os.path.abspath(folder)).parts for folder in folders]
+    whole = [Path(os.path.abspath(folder)).parts for folder in folders]  # noqa: PTH100 - never fails, and links stay
     found: list[str] = []
     for parts in whole:
         rest = [other for other in whole if other != parts]
