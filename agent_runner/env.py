@@ -70,7 +70,7 @@ class EnvLimits:
 
 @dataclass(frozen=True, slots=True)
 class TurnScore:
-    """How it stands: the verdict by all constraints, also those not told yet, and where the regret comes from."""
+    """The score as of now: the verdict by all constraints, also those not told yet, and where the regret comes from."""
 
     verdict: Verdict
     regret: Regret | None

@@ -13,7 +13,7 @@ ROUNDED = (
 )
 _WORDS = (
     ("FR", "The share of conversations whose final plan satisfies every constraint; also solve or acceptable rate."),
-    ("OR-A", "The share whose plan is feasible, with fewer than A % of the feasible plans better; equals share a rank."),
+    ("OR-A", "The share whose plan is feasible, with fewer than A % of feasible plans better; equals share a rank."),
     ("final plan", "The last formal recommendation; at level 1 the best of up to three. Without any, not feasible."),
     ("gap", "The distance of a feasible plan's value to the certified optimum, over the optimum's absolute value."),
     ("E", "Effort: different calls of tools in a conversation that were answered without a fault."),

@@ -169,6 +169,8 @@ def test_a_task_file_is_certified_first(play: Play) -> None:
     assert code == 0
     assert "you left" in shown
     assert "no answer" in shown
+    assert "the best plan that there is: $" in shown
+    assert "you were shown no plan that satisfies everything" in shown
     assert "never read" not in shown
 
 

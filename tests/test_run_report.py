@@ -236,7 +236,7 @@ def test_a_page_tells_the_names_of_runs_and_not_where_they_lie(tmp_path: Path) -
     assert one == other
     assert str(tmp_path) not in one
     both = [as_run(items, str(tmp_path / place / "mine")) for place in ("here", "there")]
-    assert {agent for agent in collected(both).agents} >= {"a (here/mine)", "a (there/mine)"}
+    assert set(collected(both).agents) >= {"a (here/mine)", "a (there/mine)"}
 
 
 def test_a_page_explains_itself_at_the_top_and_names_all_that_are_best() -> None:
