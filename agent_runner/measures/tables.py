@@ -194,7 +194,8 @@ def _provenance(found: Collected) -> Table:
         limits = {"turns": facts.turns, "calls": facts.max_calls, "tokens": facts.max_tokens, "USD": facts.cost_limit}
         told = [f"{value} {what}" for what, value in limits.items() if value is not None]
         said = {
-            "suite": facts.suite, "suite digest": facts.suite_digest, **_dataset(facts), "tasks": f"{len(facts.tasks):,}",
+            "suite": facts.suite, "suite digest": facts.suite_digest, **_dataset(facts),
+            "tasks": f"{len(facts.tasks):,}",
             "agents": ", ".join(facts.agents), "epochs": f"{facts.epochs}", "seed": f"{facts.seed}",
             "mode": facts.mode, "limits": ", ".join(told), "cobench": facts.version, **facts.settings,
         }  # fmt: skip
