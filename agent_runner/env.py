@@ -1,9 +1,11 @@
 """One conversation about one task: tools, a simulated user, and the score after each turn. No language model in here.
 
-    env = Env(case, toolbox, persona, agent="mine", seed=1)
+    import cobench
+
+    env = cobench.Env.of(cobench.open_suite("compass").case("compass-1-001"), agent="mine", seed=1)
     env.message                                 # what the user says first
-    env.call("search_hotel", {...})             # any number of times, counted and remembered
-    env.submit('{"message": …, "recommendation": …}')
+    env.call("list_permits", {"park": "Zion"})  # any number of times, counted and remembered
+    env.submit('{"message": "I am looking.", "recommendation": null}')
     env.score_turn()                            # verdict and regret now
     env.user_reply()                            # what the user says next; None when the conversation is over
     env.episode()                               # the record of it all
@@ -43,9 +45,11 @@ from ..schemas.verdict import Verdict
 from .answer import Answer, AnswerError, parse_answer
 from .judge import Judge
 from .suites import Case
+from .tools.catalogue import catalogue_of
 from .tools.result import Result
 from .tools.toolbox import Toolbox, name_of
 from .user.decision import Decision, Heard, script_of
+from .user.persona import persona_for
 from .user.user import User
 from .user.wording import word
 
@@ -66,7 +70,7 @@ class EnvLimits:
 
 @dataclass(frozen=True, slots=True)
 class TurnScore:
-    """How it stands: the verdict by all constraints, also those not told yet, and where the regret comes from."""
+    """The score as of now: the verdict by all constraints, also those not told yet, and where the regret comes from."""
 
     verdict: Verdict
     regret: Regret | None
@@ -111,6 +115,16 @@ class Env:
         self._told: int | None = 1 if self.user.told else None
         self._tokens = 0
         self.ended: Ended | None = None
+
+    @classmethod
+    def of(
+        cls, case: Case, *, agent: str, seed: int, epoch: int = 1, mode: Mode = "tools",
+        limits: EnvLimits | None = None,
+    ) -> Env:  # fmt: skip
+        """A conversation with the user that the seed draws for this task and epoch, whoever the agent is."""
+        persona = persona_for(seed, case.problem.id, epoch)
+        toolbox = Toolbox(catalogue_of(case.dataset))
+        return cls(case, toolbox, persona, agent=agent, seed=seed, epoch=epoch, mode=mode, limits=limits)
 
     # what an agent is given
 

@@ -243,7 +243,7 @@ def _claim(folder: Path, facts: RunFile) -> None:
         different = _facts(folder).difference(facts)
         if different:
             hint = "give another folder, or ask for the same as before"
-            raise InputError(f"the run in this folder is another: {different}", where=where, hint=hint)
+            raise InputError(f"the run in this folder asked for something else: {different}", where=where, hint=hint)
     elif folder.is_dir() and any(path.name not in _OURS and path.suffix != ".tmp" for path in folder.iterdir()):
         raise InputError("the folder holds something else", where=where, hint="give a new folder, or an empty one")
 

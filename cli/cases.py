@@ -6,27 +6,50 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..schemas.errors import Disagreement, InputError
+from ..schemas.errors import Disagreement, InputError, did_you_mean
 
 if TYPE_CHECKING:
     from ..agent_runner.suites import Case
 
 
+_YAML = (".yaml", ".yml")
+
+
 def case_for(what: str, seed: int, step: Callable[[str], None]) -> Case:
     """What `TASK|SUITE[:ID]` on a command line stands for: the task of a file, certified now, or one of a suite.
 
-    Of a suite without an ID the seed picks one.
+    Of a suite without an ID the seed picks one; an ID alone is of a suite that comes with cobench. Raises InputError.
     """
     from ..agent_runner.suites import is_suite, open_suite
     from ..schemas.chance import drawn
 
     if Path(what).is_file():
         return _certified(Path(what), step)
+    if what.endswith(_YAML):
+        raise InputError(f"no such file: {what}", hint="SUITE:ID is a task of a suite, such as compass:compass-1-001")
+    if is_suite(what):
+        suite = open_suite(what)
+        return suite.case(suite.facts.tasks[drawn(len(suite.facts.tasks), seed, "play")])
     name, _, task = what.rpartition(":")
-    if name and not is_suite(what):
+    if name:
         return open_suite(name).case(task)
-    suite = open_suite(what)
-    return suite.case(suite.facts.tasks[drawn(len(suite.facts.tasks), seed, "play")])
+    return _bundled(what)
+
+
+def _bundled(task: str) -> Case:
+    """The task with an id in the suites that come with cobench."""
+    from ..agent_runner.suites import BUNDLED, open_suite
+    from ..schemas.suite import SUITE
+
+    suites = [open_suite(path.parent.name) for path in sorted(BUNDLED.glob(f"*/{SUITE}"))]
+    for suite in suites:
+        if task in suite.facts.tasks:
+            return suite.case(task)
+    names = [suite.facts.name for suite in suites]
+    near = did_you_mean(task, [*names, *(name for suite in suites for name in suite.facts.tasks)], "suites and tasks")
+    example = f"{names[0]}:{suites[0].facts.tasks[0]}" if suites else "compass:compass-1-001"
+    hint = f"SUITE:ID, such as {example}; or the path of a task's file" + (f"; {near}" if near else "")
+    raise InputError(f"no suite, task or file '{task}'", hint=hint)
 
 
 def require_record(out: Path, what: str, case: Case | None = None) -> None:

@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 def compare(first: str, second: str, seed: int, as_json: bool, quiet: bool) -> int:
     """Compare two agents by the conversations that they both had: about the same task, in the same epoch.
 
-    Each is the folder of a run that has one agent, or RUN:AGENT. Differences are the second's minus the first's, with
-    95 % intervals of a bootstrap over tasks, and the probability of Wilcoxon's signed ranks over the tasks.
+    Each is the folder of a run that has one agent, or RUN:AGENT, or the file of one conversation. Differences are the
+    second's minus the first's, with 95 % intervals of a bootstrap over tasks, and the probability of Wilcoxon's signed
+    ranks over the tasks.
 
-    \\b
+    \b
     cobench compare runs/all:greedy runs/all:strategic
     cobench compare runs/gpt-5 runs/gpt-5-code --json
     """
@@ -52,13 +53,13 @@ def compare(first: str, second: str, seed: int, as_json: bool, quiet: bool) -> i
 
 def _side(given: str) -> tuple[str, Sequence[Episode]]:
     """The name and the conversations of an agent, `RUN` or `RUN:AGENT`; names of agents may hold colons, too."""
-    from ..agent_runner.runs import read_run
+    from ..agent_runner.single import read_run_or_episode
 
     path, agent = given, None
-    while not Path(path).is_dir() and ":" in path:
+    while not Path(path).exists() and ":" in path:
         path = path.rpartition(":")[0]
         agent = given[len(path) + 1 :]
-    run = read_run(Path(path))
+    run = read_run_or_episode(Path(path))
     where = Where(path)
     if agent is None:
         agent, *others = run.facts.agents
@@ -131,21 +132,30 @@ def _print(
     from .tables import show
     from .words import count, short
 
-    out, table = console(), Table(box=box.SIMPLE, pad_edge=True)
-    for name in ("", "first", "second", "difference", "95 %", "more/fewer/same", "p"):
+    out, table = console(), Table(box=box.SIMPLE, pad_edge=True, padding=(0, 1, 0, 0))
+    for name in ("", "first", "second", "change", "95 %", "+/−/=", "p"):
         table.add_column(name, justify="right" if name else "left")
     for row in rows:
         low_high = NONE
         if row.interval is not None:
-            low, high = (_amount(end, row.share, signed=True) for end in row.interval)
+            low, high = (_amount(end, row.share, signed=True).removesuffix(" %") for end in row.interval)
             low_high = f"{low} to {high}"
         ends = (_amount(float(value), row.share) for value in (row.first, row.second))
         difference = _amount(float(row.difference), row.share, signed=True)
         signs = f"{row.more:,}/{row.fewer:,}/{row.same:,}"
-        table.add_row(row.name, *ends, difference, low_high, signs, NONE if row.p is None else number_text(row.p))
-    out.print(Text(f"first   {short(names[0], 200)}\nsecond  {short(names[1], 200)}"))
+        table.add_row(
+            row.name.removesuffix(" regret"),
+            *ends,
+            difference,
+            low_high,
+            signs,
+            NONE if row.p is None else number_text(row.p),
+        )
+    for place, name in zip(("first ", "second"), names, strict=True):
+        out.print(Text(f"{place}  {short(name, 200)}"))
     show(out, table)
     tasks = max(row.tasks for row in rows)
+    out.print(Text("+/−/=: tasks on which the second has more, less, the same"))
     said = f"{count(pairs, 'pair')} about {count(tasks, 'task')}"
     alone = sum(len(side) - pairs for side in sides)
     if alone:

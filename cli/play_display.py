@@ -16,6 +16,7 @@ from ..schemas.units import format_value
 from .common import console, say, visible
 from .display import print_verdict
 from .tables import show
+from .words import count
 
 if TYPE_CHECKING:
     from ..agent_runner.env import Env
@@ -79,21 +80,29 @@ def print_result(result: Result) -> None:
 def print_end(env: Env) -> None:
     """Why the conversation ended, and the verdict with rank, gap and the split of the regret."""
     problem, episode = env.case.problem, env.episode()
-    kind = problem.objective.type
     why = {Ended.ACCEPTED: "the user is content", Ended.LEFT: "you left"}.get(episode.ended, episode.ended.value)
     say(f"\nThe conversation is over: {why}.")
     print_verdict(episode.verdict, problem)
+    say(f"  the best plan that there is: {_amount(env, env.case.optimum)}")
     if (regret := episode.regret) is not None:
         parts = {
-            "best of what you were shown": regret.shown_best,
+            "the best of what you were shown": regret.shown_best,
             "lost by not looking further": regret.exploration,
             "lost by not picking that": regret.reasoning,
         }
-        table = Table(box=None, show_header=False, padding=(0, 2, 0, 2))
+        if regret.shown_best is None:
+            say("  you were shown no plan that satisfies everything")
         for name, amount in parts.items():
-            table.add_row(name, "–" if amount is None else format_value(narrow(amount), kind))
-        show(console(), table)
-    say(f"  {len(episode.turns)} turns, effort {episode.effort}, yield {episode.found}")
+            if amount is not None:
+                say(f"  {name}: {_amount(env, narrow(amount))}")
+    turns, calls = count(len(episode.turns), "turn"), count(episode.effort, "different call")
+    say(f"  {turns}, {calls} that succeeded (effort), {count(episode.found, 'different offer')} shown (yield)")
+
+
+def _amount(env: Env, amount: int) -> str:
+    """An amount of what is to be best with its unit; of wishes, so many of all."""
+    wishes = env.case.traits.wishes
+    return count(amount, "wish", "wishes") if wishes else format_value(amount, env.case.problem.objective.type)
 
 
 def _print_facts(content: Mapping[str, Any]) -> None:

@@ -42,13 +42,14 @@ def report(
     cobench report verdicts.parquet --json
     """
     from ..agent_runner.runs import taken_by_runs
+    from ..agent_runner.single import is_episode
     from ..schemas.errors import OutputError
     from ..schemas.files import require_writable
 
     page = out if out is not None or as_json or folder is not None else Path(PAGE)
     if len({path.resolve() for path in found}) < len(found):
         raise click.UsageError("a run or a file of verdicts is given twice")
-    folders = [path.is_dir() for path in found]
+    folders = [path.is_dir() or is_episode(path) for path in found]
     if any(folders) and not all(folders):
         raise click.UsageError("a report is either on runs, which are folders, or on files of verdicts")
     if page is not None:
@@ -75,12 +76,12 @@ def _report_runs(
     from ..agent_runner.measures.collected import collected
     from ..agent_runner.measures.table import content
     from ..agent_runner.measures.tables import tables
-    from ..agent_runner.runs import read_run
+    from ..agent_runner.single import read_run_or_episode
     from ..schemas.files import write_atomically
 
     with progress(quiet=quiet) as shown:
         shown.begin("reading runs")
-        found = collected([read_run(folder) for folder in folders])
+        found = collected([read_run_or_episode(folder) for folder in folders])
         every = tables(found)
         if page is not None:
             from .run_pages import run_page

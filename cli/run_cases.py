@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ..agent_runner.measures.cases import farthest, most_broken, study
 from ..agent_runner.measures.rates import feasible, rank, relative_gap
@@ -17,7 +17,7 @@ from ..schemas.episode import Answered
 from ..schemas.units import Type, format_value
 from .common import visible
 from .run_cells import NONE, share_text
-from .words import count, short
+from .words import beginning, count, short
 
 if TYPE_CHECKING:
     from ..agent_runner.measures.collected import Collected
@@ -30,6 +30,10 @@ _TURNS = 12  # of a transcript
 _CALLS = 8  # of a turn
 _ARGUMENTS = 200  # characters of a call's arguments
 _AGENTS = 8  # of which cases are shown
+_PHASES = {
+    "dates": ("date check",), "places": ("place lookup",), "search": ("search", "searches"),
+    "details": ("detail lookup",), "notes": ("note",), "recommend": ("recommendation",), "other": ("other call",),
+}  # fmt: skip
 _CUT = (
     f"Transcripts have at most {_TURNS} turns, {_CALLS} calls of each and {_SAID:,} characters of a message; the files "
     "of the run have everything."
@@ -54,7 +58,7 @@ def case_sections(found: Collected) -> Iterator[Section]:
 
 
 def study_sections(found: Collected) -> Iterator[Section]:
-    """The best and the worst agent about the task in which they differ most."""
+    """Two agents about the task in which they differ most."""
     pair = study(found)
     if pair is None:
         return
@@ -113,7 +117,7 @@ def _steps(names: Sequence[str], traces: Sequence[Trace]) -> Grid:
                 row += [NONE, NONE]
                 continue
             step = told.steps[number]
-            calls = ", ".join(f"{count} {phase}" for phase, count in step.calls.items()) or "no calls"
+            calls = ", ".join(count(number, *_PHASES[phase]) for phase, number in step.calls.items()) or "no calls"
             if step.windows:
                 first = ", ".join(f"{start:%a %d %b}" for start, _ in step.windows[:3])
                 calls += f"; new dates: {first}" + (" …" if len(step.windows) > 3 else "")
@@ -153,13 +157,16 @@ def _brief(verdict: Verdict) -> str:
 def transcript(item: Episode) -> Transcript:
     """The conversation as it was, within limits; what cannot be seen is escaped."""
     entries: list[Entry] = []
+    stood = ""
     for turn in item.turns[:_TURNS]:
         calls = [call for call in item.calls if call.turn == turn.number]
         entries.append(Entry(f"user, turn {turn.number}", _message(turn.user), "user"))
         if calls:
             entries.append(Entry(count(len(calls), "call"), _calls(calls)))
         entries.append(Entry(_answered(turn), _message(turn.agent), "agent"))
-        entries.append(Entry("verdict", _stands(turn)))
+        stands = _stands(turn)
+        entries.append(Entry("verdict", "as before" if stands == stood else stands))
+        stood = stands
     if len(item.turns) > _TURNS:
         entries.append(Entry("cut", f"… and {count(len(item.turns) - _TURNS, 'more turn')}"))
     entries.append(Entry("end", item.ended.value))
@@ -168,7 +175,8 @@ def transcript(item: Episode) -> Transcript:
 
 
 def _message(text: str) -> str:
-    return visible(text[:_SAID]) + (f"… ({len(text) - _SAID:,} more characters)" if len(text) > _SAID else "")
+    shown = beginning(text, _SAID)
+    return visible(shown) + (f" … ({len(text) - len(shown):,} more characters)" if len(shown) < len(text) else "")
 
 
 def _answered(turn: TurnRecord) -> str:
@@ -195,7 +203,13 @@ def _given(arguments: str) -> str:
         return arguments
     if not isinstance(found, dict):
         return arguments
-    return ", ".join(f"{name}={value}" for name, value in found.items() if value is not False and value is not None)
+    kept = {name: value for name, value in found.items() if value is not False and value is not None}
+    return ", ".join(f"{name}={_plain(value)}" for name, value in kept.items())
+
+
+def _plain(value: object) -> str:
+    """A value as it is read: lists without brackets."""
+    return " ".join(map(str, cast("list[object]", value))) if isinstance(value, list) else str(value)
 
 
 def _stands(turn: TurnRecord) -> str:

@@ -30,6 +30,13 @@ def rate_text(rate: Rate) -> str:
     return f"{share_text(Fraction(rate.hits, rate.of))} ({100 * rate.low:.0f}–{100 * rate.high:.0f})"
 
 
+def part_text(rate: Rate) -> str:
+    """So many of so many, and the share."""
+    if not rate.of:
+        return NONE
+    return f"{rate.hits:,} of {rate.of:,}" + (f" ({share_text(Fraction(rate.hits, rate.of))})" if rate.hits else "")
+
+
 def mean_text(mean: Mean, *, share: bool) -> str:
     """The mean, and its interval in parentheses where there is one."""
     factor, digits = (100, 1) if share else (1, 1)
@@ -54,7 +61,7 @@ def spread_text(spread: Spread) -> str:
 
 _TEXTS: dict[str, Callable[[Any], str]] = {
     "text": lambda value: short(value, TEXT), "count": lambda value: f"{value:,}", "share": share_text,
-    "number": lambda value: f"{float(value):.1f}", "rate": rate_text, "float": number_text,
+    "number": lambda value: f"{float(value):.1f}", "rate": rate_text, "part": part_text, "float": number_text,
     "spread": spread_text,
     "mean": lambda value: mean_text(value, share=False), "mean share": lambda value: mean_text(value, share=True),
 }  # fmt: skip

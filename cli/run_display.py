@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from ..agent_runner.runs import Run
 
 RATES = ("FR", "OR-5", "OR-10", "OR-20")
+LEGEND = (
+    "talks: conversations; FR: feasible; OR-5: among the best 5 % of feasible plans;\n"
+    "gap: mean gap of feasible plans; E: different calls answered, Y: offers shown"
+)
 
 
 def run_content(run: Run) -> dict[str, Any]:
@@ -35,8 +39,8 @@ def run_content(run: Run) -> dict[str, Any]:
 
 def print_run(run: Run) -> None:
     """A row for each agent: rates of feasible plans and of those among the best, mean gap, effort and yield."""
-    table = Table(box=box.SIMPLE, pad_edge=True)
-    for name in ("agent", "conversations", *RATES, "mean gap", "E", "Y"):
+    out, table = console(), Table(box=box.SIMPLE, pad_edge=True, padding=(0, 1, 0, 0))
+    for name in ("agent", "talks", *RATES, "gap", "E", "Y"):
         table.add_column(name, justify="left" if name == "agent" else "right")
     for item in summary(run.episodes):
         rates = (_share(item.rates[name]) for name in RATES)
@@ -44,7 +48,8 @@ def print_run(run: Run) -> None:
         table.add_row(
             Text(visible(item.agent)), f"{item.episodes:,}", *rates, gap, _number(item.effort), _number(item.found)
         )
-    show(console(), table)
+    show(out, table)
+    out.print(Text(LEGEND))
 
 
 def _share(rate: Rate) -> str:

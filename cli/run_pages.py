@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ..agent_runner.analysis import Rate
@@ -13,18 +14,20 @@ from ..agent_runner.measures.intervals import Mean
 from ..agent_runner.measures.regret import FATES
 from ..agent_runner.measures.tables import tables
 from ..report.charts import bars_chart
-from ..report.page import Figure, Grid, Section, page
+from ..report.page import Figure, Section, page
 from ..report.rates import intervals_chart, matrix_chart, shares_chart
 from ..report.runs import boxes_chart, lines_chart, scatter_chart
 from ..schemas.files import write_atomically
 from .run_cases import case_sections, study_sections
 from .run_cells import LISTED, grid, mean_text, rate_text, share_text
+from .run_words import ROUNDED, few_tasks, listed, reading
 from .words import count, short
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ..agent_runner.measures.collected import Collected
+    from ..agent_runner.measures.summary import Summary
     from ..agent_runner.measures.table import Table
     from ..agent_runner.runs import Run
 
@@ -46,6 +49,7 @@ def run_page(title: str, found: Collected, measured: Sequence[Table]) -> str:
     every = {table.name: table for table in measured}
     drawn = found.agents[:_DRAWN]
     sections = [
+        reading(),
         *_headline(every, found, drawn),
         *_lost(every, drawn),
         *_validity(every, found),
@@ -61,14 +65,13 @@ def run_page(title: str, found: Collected, measured: Sequence[Table]) -> str:
         *study_sections(found),
         *_paper(every),
         *_plain(every, ("provenance",), "Where this comes from", ""),
-        _reading(),
     ]
     tasks = len({item.task for item in found.episodes})
     agents = count(len(found.agents), "agent")
     lead = f"{count(len(found.episodes), 'conversation')} of {agents} about {count(tasks, 'task')}"
     if len(found.runs) > 1:
         lead += f", from {len(found.runs)} runs"
-    return page(short(title, 200), lead + ".", sections, contents=True)
+    return page(short(title, 200), f"{lead}.{few_tasks(tasks)}", sections, contents=True)
 
 
 _AGAIN = (
@@ -85,12 +88,13 @@ def _rows(table: Table, drawn: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _section(
-    table: Table, heading: str = "", text: str = "", figures: Sequence[Figure] = (), level: int = 3
-) -> Section:
+    table: Table, heading: str = "", text: str = "", figures: Sequence[Figure] = (), level: int = 3,
+    folded: bool = False,
+) -> Section:  # fmt: skip
     if len(table.rows) > LISTED:
         text += f" The first {LISTED} of {len(table.rows):,} rows; --out-tables writes them all."
     first = figures[0] if figures else None
-    return Section(heading or table.title, text.strip(), first, grid(table), level, tuple(figures[1:]))
+    return Section(heading or table.title, text.strip(), first, grid(table), level, tuple(figures[1:]), folded=folded)
 
 
 def _plain(every: Mapping[str, Table], names: Sequence[str], heading: str, text: str) -> Iterator[Section]:
@@ -112,9 +116,10 @@ def _headline(every: Mapping[str, Table], found: Collected, drawn: Sequence[str]
         for name in names
     ]
     best = found.summaries[0]
+    tied = [short(row.agent) for row in found.summaries[:_DRAWN] if _order(row) == _order(best)]
     alt = (
         "Shares of conversations whose plan is feasible (FR) and among the best 5, 10 and 20 % of all feasible plans "
-        f"(OR), with 95 % intervals. Best: {short(best.agent)}, FR {rate_text(best.rates['FR'])}, OR-5 "
+        f"(OR), with 95 % intervals. Best: {listed(tied)}, FR {rate_text(best.rates['FR'])}, OR-5 "
         f"{rate_text(best.rates['OR-5'])}"
     )
     text = alt + ". The distance between FR and OR is the feasible–optimal gap."
@@ -126,7 +131,13 @@ def _headline(every: Mapping[str, Table], found: Collected, drawn: Sequence[str]
     yield _section(every["headline"], "By agent")
     for name in ("gaps", "conduct", "verdicts"):
         if name in every:
-            yield _section(every[name])
+            yield _section(every[name], text=ROUNDED if name == "gaps" else "")
+
+
+def _order(row: Summary) -> tuple[Fraction, ...]:
+    """What agents are put in order by."""
+    rates = (row.rates["OR-5"], row.rates["FR"])
+    return tuple(Fraction(rate.hits, rate.of) if rate.of else Fraction(0) for rate in rates)
 
 
 def _lost(every: Mapping[str, Table], drawn: Sequence[str]) -> Iterator[Section]:
@@ -188,7 +199,7 @@ def _breakdowns(every: Mapping[str, Table], drawn: Sequence[str]) -> Iterator[Se
         table = every[name]
         yield _section(table, figures=[_lines(table, what, rate, drawn, joined) for rate in ("FR", "OR-5")])
         if name == "by_objective":
-            yield _section(every["by_metric"])
+            yield _section(every["by_metric"], folded=True)
 
 
 def _lines(table: Table, what: str, rate: str, drawn: Sequence[str], joined: bool = True) -> Figure:
@@ -365,23 +376,3 @@ def _paper(every: Mapping[str, Table]) -> Iterator[Section]:
     )
     yield Section("For reference: the paper's own numbers", text)
     yield from (_section(table) for name, table in every.items() if name.startswith("paper_"))
-
-
-_WORDS = (
-    ("FR", "The share of conversations whose final plan satisfies every constraint; also solve or acceptable rate."),
-    (
-        "OR-A",
-        "The share whose plan is feasible, and fewer than A % of all feasible plans are better; equals share a rank.",
-    ),
-    ("final plan", "The last formal recommendation; at level 1 the best of up to three. Without any, not feasible."),
-    ("gap", "The distance of a feasible plan's value to the certified optimum, over the optimum's absolute value."),
-    ("intervals", "95 %, clustered by task: Wilson's with an effective number for shares, the sandwich for means."),
-    (
-        "exact",
-        "Counts, gaps and regrets are exact; means are shown rounded. --out-tables writes all of them in full.",
-    ),
-)
-
-
-def _reading() -> Section:
-    return Section("How to read this", grid=Grid(("", ""), _WORDS))

@@ -53,7 +53,8 @@ class Transcript:
 @dataclass(frozen=True, slots=True)
 class Section:
     """A heading (2: of the page, 3: below another), a sentence or two, figures and a table; beside a figure the table
-    is folded away. Then transcripts, side by side where there is room. `boxed`: to be seen at once, as a warning is.
+    is folded away. Then transcripts, side by side where there is room. `boxed`: to be seen at once, as a warning is;
+    `folded`: its table is folded away, though there is no figure.
     """
 
     heading: str
@@ -64,6 +65,7 @@ class Section:
     more: tuple[Figure, ...] = ()
     transcripts: tuple[Transcript, ...] = ()
     boxed: bool = False
+    folded: bool = False
 
     @property
     def figures(self) -> tuple[Figure, ...]:

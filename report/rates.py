@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .charts import INK, Rows, finished
+from .charts import BESIDE, INK, Rows, finished
 
 _OPTIMAL = "#f58518"
 # From the best place to the worst: greens, then grey for what has no rank, and the colour of marks for what fails.
@@ -28,7 +28,7 @@ def intervals_chart(rows: Sequence[tuple[str, str, float, float, float, str]], t
         yOffset=alt.YOffset("kind:N", sort=kinds),
         color=alt.Color(
             "kind:N", sort=kinds, title=None, scale=alt.Scale(domain=kinds, range=list(_KINDS[: len(kinds)])),
-            legend=alt.Legend(orient="top"),
+            legend=alt.Legend(orient="top", columns=BESIDE),
         ),
         tooltip=["name:N", "kind:N", "said:N"],
     )  # fmt: skip
@@ -63,7 +63,7 @@ def shares_chart(
             ),
             color=alt.Color(
                 "part:N", title=None, scale=alt.Scale(domain=list(order), range=list(shades[: len(order)])),
-                legend=alt.Legend(orient="top", columns=3, labelLimit=_ROOM),
+                legend=alt.Legend(orient="top", columns=BESIDE, labelLimit=_ROOM),
             ),
             order=alt.Order("place:Q"),
             tooltip=["name:N", "part:N", "said:N"],

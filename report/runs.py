@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .charts import INK, MARK, Rows, finished
+from .charts import BESIDE, INK, MARK, Rows, finished
 
 # For agents, of which each keeps its colour in all figures; further ones share them.
 COLOURS = (
@@ -21,7 +21,7 @@ def _by_agent(agents: Sequence[str]) -> Any:
     colours = [COLOURS[place % len(COLOURS)] for place in range(len(agents))]
     return alt.Color(
         "agent:N", sort=list(agents), title=None, scale=alt.Scale(domain=list(agents), range=colours),
-        legend=alt.Legend(orient="top", columns=3, labelLimit=_ROOM, symbolType="circle", symbolOpacity=1),
+        legend=alt.Legend(orient="top", columns=BESIDE, labelLimit=_ROOM, symbolType="circle", symbolOpacity=1),
     )  # fmt: skip
 
 
@@ -119,7 +119,7 @@ def trace_chart(points: Sequence[tuple[str, str, int, float, str]], agents: Sequ
             color=_by_agent(agents),
             strokeDash=alt.StrokeDash(
                 "what:N", sort=["recommended", "shown"], title=None,
-                legend=alt.Legend(orient="top", symbolType="stroke", symbolSize=300),
+                legend=alt.Legend(orient="bottom", symbolType="stroke", symbolSize=300),
                 scale=alt.Scale(domain=["recommended", "shown"], range=[[1, 0], [4, 3]]),
             ),
             tooltip=["agent:N", "what:N", "turn:O", "said:N"],

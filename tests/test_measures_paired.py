@@ -151,6 +151,11 @@ def test_a_study_is_where_the_best_and_the_worst_agent_differ_most() -> None:
     pair = study(found)
     assert pair is not None
     assert (pair.strong.agent, pair.weak.agent, pair.strong.task) == ("strong", "weak", "v")
+    better = [episode(verdict("v", VerdictKind.FEASIBLE, 5, better=1), agent="middle")]
+    better += [episode(verdict(task, VerdictKind.OPTIMAL), agent="middle") for task in "tu"]
+    pair = study(collected([as_run([*found.episodes, *better])]))
+    assert pair is not None
+    assert {pair.strong.agent, pair.weak.agent} == {"strong", "middle"}  # two good ones, not the best and the worst
     assert study(collected([as_run([episode(near)])])) is None
     assert study(collected([])) is None
 

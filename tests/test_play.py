@@ -169,6 +169,8 @@ def test_a_task_file_is_certified_first(play: Play) -> None:
     assert code == 0
     assert "you left" in shown
     assert "no answer" in shown
+    assert "the best plan that there is: $" in shown
+    assert "you were shown no plan that satisfies everything" in shown
     assert "never read" not in shown
 
 
@@ -187,6 +189,12 @@ def test_turns_are_limited(small_suite: Path, tmp_path: Path, play: Play) -> Non
     assert "turn limit" in shown
     episode = Episode.model_validate_json(out.read_bytes())
     assert [turn.answered for turn in episode.turns] == [Answered.MESSAGE] * 2
+
+
+def test_an_id_alone_is_a_task_of_a_bundled_suite(play: Play) -> None:
+    code, shown, _ = play("compass-1-001", "quit\n")
+    assert code == 0
+    assert "mother and her grown-up daughter" in shown.replace("\n ", "")
 
 
 @pytest.mark.parametrize(
@@ -216,7 +224,10 @@ def test_no_input_shows_a_traceback_or_commands_the_terminal(content: bytes, sma
 @pytest.mark.parametrize(
     ("what", "said"),
     [
-        ("nowhere", "no suite 'nowhere'"),
+        ("nowhere", "no suite, task or file 'nowhere'"),
+        ("nowhere", "SUITE:ID"),
+        ("nowhere:parks-9", "no suite 'nowhere'"),
+        ("tasks/x.yaml", "no such file: tasks/x.yaml"),
         ("{suite}:parks-9", "no task 'parks-9'"),
         ("{suite}/tasks.json", "error"),
         ("{examples}/day_trip/day.yaml", "conversations are about tasks that pick one offer a choice"),

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 from cobench.agent_runner.measures.collected import collected
 from cobench.agent_runner.measures.tables import tables
-from cobench.agent_runner.runs import Run, open_run
+from cobench.agent_runner.metrics import metric_words
+from cobench.agent_runner.runs import Run, open_run, read_run
 from cobench.cli import run
+from cobench.cli.run_display import print_run
 from cobench.cli.run_pages import run_page
 from cobench.schemas.episode import MAX_TEXT, Answered, CallRecord, Episode, UserFault
 from cobench.schemas.run import Unscored
@@ -180,6 +182,9 @@ def test_two_agents_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[s
     out = capsys.readouterr().out
     assert "12 pairs about 12 tasks; 1 conversation without a partner" in out
     assert re.search(r"FR .* 0/0/12", out)
+    assert out.startswith(f"first   {one}:weak\nsecond  ")
+    assert run(["compare", "--help"]) == 0
+    assert "\\" not in out + capsys.readouterr().out
 
 
 def test_what_cannot_be_compared_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -195,3 +200,79 @@ def test_what_cannot_be_compared_is_refused(tmp_path: Path, capsys: pytest.Captu
     ]:  # fmt: skip
         assert run(["compare", *args, "-q"]) == 2
         assert said in capsys.readouterr().err
+
+
+def test_the_file_of_one_conversation_is_a_run_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = saved(tmp_path / "one", drawn_episodes(2, ["weak"]))
+    path = tmp_path / "me.json"
+    path.write_bytes(episode(verdict("task-001", VerdictKind.OPTIMAL), agent="me").to_bytes())
+    assert run(["report", str(path), "--json", "-q"]) == 0
+    assert json.loads(capsys.readouterr().out)["agents"] == ["me"]
+    assert run(["report", str(path), str(one), "--json", "-q"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["agents"]) == 2
+    path.write_text("{}", encoding="utf-8")
+    assert run(["compare", str(path), str(one), "-q"]) == 2
+    assert "neither a run nor the record of a conversation" in capsys.readouterr().err
+
+
+def test_tables_of_compare_and_run_fit_a_small_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    one = saved(tmp_path / "one", drawn_episodes(12, ["weak", "good"]))
+    monkeypatch.chdir(tmp_path)
+    assert run(["compare", "one:weak", "one:good", "-q"]) == 0
+    print_run(read_run(one))
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    rows = [line.split() for line in lines if line.startswith((" exploration", " reasoning", " weak", " good"))]
+    assert [len(row) > 8 for row in rows] == [True] * 4
+    assert any("FR: feasible" in line for line in lines)
+
+
+def test_a_page_tells_the_names_of_runs_and_not_where_they_lie(tmp_path: Path) -> None:
+    items = drawn_episodes(3, ["a", "b"])
+    one, other = (page([as_run(items, str(tmp_path / place / "mine"))]) for place in ("here", "there"))
+    assert one == other
+    assert str(tmp_path) not in one
+    both = [as_run(items, str(tmp_path / place / "mine")) for place in ("here", "there")]
+    assert set(collected(both).agents) >= {"a (here/mine)", "a (there/mine)"}
+
+
+def test_a_page_explains_itself_at_the_top_and_names_all_that_are_best() -> None:
+    best = [episode(verdict(f"t{number}", VerdictKind.OPTIMAL), agent=name) for number in range(3) for name in "ab"]
+    outside, _ = scripts(page([as_run([*best, episode(violates("t0", "beds"), agent="c")])]))
+    assert "Best: a and b, FR" in outside
+    assert "With fewer than 10 tasks" in outside
+    assert outside.index("<h2>How to read this") < outside.index("<h2>Feasible and optimal")
+    reading = outside[outside.index("<h2>How to read this") : outside.index("<h2>Feasible and optimal")]
+    assert all(f"<td>{word}</td>" in reading for word in ("E", "Y", "t*", "Δt", "CV"))
+    assert "<th></th><th></th>" not in outside
+    assert "rounded for themselves" in outside
+
+
+def test_a_transcript_says_a_standing_verdict_once_and_lists_ids_plainly() -> None:
+    bad = violates("t", "beds", detail="two beds are needed")
+    call = CallRecord(turn=1, tool="recommend_hotel", arguments='{"ids": ["pkg_1", "pkg_2"]}')
+    said = [turn(number, bad, user="word " * 400) for number in (1, 2, 3)]
+    outside, _ = scripts(page([as_run([episode(bad, turns=tuple(said), calls=(call,))])]))
+    assert outside.count("two beds are needed") == 1
+    assert outside.count("as before") == 2
+    assert "ids=pkg_1 pkg_2" in outside
+    assert "wor …" not in outside
+    assert "word … (5" in outside
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("hotel.total_price", "total price of the hotel"),
+        ("hotel.total_price + flight.total_price", "total price of hotel and flight"),
+        ("hotel.distance", "distance from the hotel to the park"),
+        ("flight.duration_minutes", "duration minutes of the flight"),
+        ("drive_minutes(flight.destination, hotel.park)", "drive from the airport to the park"),
+        ("2 * hotel.total_price + 1", "2 * hotel.total_price + 1"),
+    ],
+)
+def test_metrics_are_in_words_where_there_are_some(text: str, words: str) -> None:
+    assert metric_words(text) == words

@@ -252,7 +252,7 @@ def test_a_run_that_asked_for_something_else_is_not_gone_on_with(
 ) -> None:
     before = files(undisturbed)
     assert run(["run", str(suite), *ASKED, *other, "--out", str(undisturbed), "-q"]) == 2
-    assert f"the run in this folder is another: {said}" in capsys.readouterr().err
+    assert f"the run in this folder asked for something else: {said}" in capsys.readouterr().err
     assert files(undisturbed) == before
 
 

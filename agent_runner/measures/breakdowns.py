@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from ...schemas.episode import Episode
 from ..analysis import TOP, rate
+from ..metrics import metric_words
 from .collected import Collected
 from .effort import bin_names, effort_bin
 from .intervals import mean
@@ -43,7 +44,7 @@ def _objective(episode: Episode) -> str:
 
 def _metric(episode: Episode) -> str:
     traits = episode.traits
-    return f"{traits.wishes} wishes" if traits.objective == "feature_count" else traits.metric
+    return f"{traits.wishes} wishes" if traits.objective == "feature_count" else metric_words(traits.metric)
 
 
 def _users(episode: Episode) -> tuple[str, ...]:

@@ -43,18 +43,30 @@ class Study:
 
 
 def study(found: Collected) -> Study | None:
-    """The best and the worst agent where they differ most; None when no two agents share a conversation.
+    """The best agent and the best other one whose feasible plan differs in value about a shared task.
 
-    Where the better one is optimal, if anywhere, and the other does worst; then the first such task.
+    There is most to learn from two that are both good. Where no such pair is, the best and the worst agent; None when
+    these share no conversation. Of the tasks that one where the better agent comes out best, and the other worst.
     """
     if len(found.agents) < 2:
         return None
-    strong, weak = found.of(found.agents[0]), found.of(found.agents[-1])
-    others = {(item.task, item.epoch): item for item in weak}
-    both = [
-        Study(item, others[item.task, item.epoch]) for item in strong if (item.task, item.epoch) in others
-    ]  # fmt: skip
-    return min(both, key=_contrast, default=None)
+    strong, *others = found.agents
+    near = ([pair for pair in _pairs(found, strong, other) if _close(pair)] for other in others)
+    pairs = next(filter(None, near), None) or _pairs(found, strong, others[-1])
+    return min(pairs, key=_contrast, default=None)
+
+
+def _pairs(found: Collected, strong: str, weak: str) -> list[Study]:
+    others = {(item.task, item.epoch): item for item in found.of(weak)}
+    mine = found.of(strong)
+    return [Study(item, others[item.task, item.epoch]) for item in mine if (item.task, item.epoch) in others]
+
+
+def _close(pair: Study) -> bool:
+    """Whether both plans are feasible, and the first is better."""
+    strong, weak = relative_gap(pair.strong.verdict), relative_gap(pair.weak.verdict)
+    both = feasible(pair.strong.verdict) and feasible(pair.weak.verdict)
+    return both and strong is not None and weak is not None and strong < weak
 
 
 def _contrast(pair: Study) -> tuple[int, bool, Fraction, int, str, int]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from ...schemas.episode import Episode
 from ...schemas.run import RunFile
@@ -41,9 +43,10 @@ class Collected:
 def collected(runs: Sequence[Run]) -> Collected:
     """The conversations of runs; with several, the name of a run's folder stands behind its agents."""
     asked, unscored, reasons = Counter[str](), Counter[str](), Counter[str]()
+    folders = _names([run.folder for run in runs])
     episodes: list[Episode] = []
-    for run in runs:
-        names = {agent: f"{agent} ({run.folder})" if len(runs) > 1 else agent for agent in run.facts.agents}
+    for run, folder in zip(runs, folders, strict=True):
+        names = {agent: f"{agent} ({folder})" if len(runs) > 1 else agent for agent in run.facts.agents}
         for name in names.values():
             asked[name] += len(run.facts.tasks) * run.facts.epochs
         for item in run.unscored:
@@ -51,10 +54,26 @@ def collected(runs: Sequence[Run]) -> Collected:
             reasons[item.reason] += 1
         episodes += (item.model_copy(update={"agent": names[item.agent]}) for item in run.episodes)
     return Collected(
-        tuple((str(run.folder), run.facts) for run in runs),
+        tuple((folder, run.facts) for run, folder in zip(runs, folders, strict=True)),
         tuple(episodes),
         tuple(summary(episodes)),
         asked,
         unscored,
         tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
     )
+
+
+def _names(folders: Sequence[Path]) -> list[str]:
+    """What runs are called: the last names of their folders, so that a page does not tell where they lie.
+
+    Folders of one name have as many of their parents' names in front as tell them apart.
+    """
+    whole = [Path(os.path.abspath(folder)).parts for folder in folders]  # noqa: PTH100 - never fails, and links stay
+    found: list[str] = []
+    for parts in whole:
+        rest = [other for other in whole if other != parts]
+        length = next(
+            (size for size in range(1, len(parts)) if all(other[-size:] != parts[-size:] for other in rest)), len(parts)
+        )
+        found.append("/".join(parts[-length:]))
+    return found

@@ -19,16 +19,18 @@ from .stability import Spread
 
 # What a column holds: text; an integer; a fraction that is a share or another number; a Rate; a Mean of shares or of
 # other numbers; a Spread of shares; a float (a statistic, or a probability). Any cell may be None.
-Kind = Literal["text", "count", "share", "number", "rate", "mean share", "mean", "spread", "float"]
+# `part` is a Rate that is shown as so many of so many.
+Kind = Literal["text", "count", "share", "number", "rate", "part", "mean share", "mean", "spread", "float"]
 
 _TEXT, _NUMBER, _FLOAT = pa.string(), pa.int64(), pa.float64()
+_RATE = pa.struct({"hits": _NUMBER, "of": _NUMBER, "low": _FLOAT, "high": _FLOAT}.items())
 _EXACT = pa.struct({"exact": _TEXT, "float": _FLOAT}.items())
 _ENDS = {"low": _FLOAT, "high": _FLOAT}
 _MEAN = pa.struct({"exact": _TEXT, "float": _FLOAT, "of": _NUMBER, "tasks": _NUMBER, **_ENDS}.items())
 _TYPES: Mapping[Kind, Any] = {
     "text": _TEXT, "count": _NUMBER, "share": _EXACT, "number": _EXACT, "mean": _MEAN, "mean share": _MEAN,
     "spread": pa.struct({"mean": _TEXT, "mean_float": _FLOAT, "deviation": _FLOAT}.items()),
-    "float": _FLOAT, "rate": pa.struct({"hits": _NUMBER, "of": _NUMBER, **_ENDS}.items()),
+    "float": _FLOAT, "rate": _RATE, "part": _RATE,
 }  # fmt: skip
 
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 
+from ...schemas.canonical import digest
 from ...schemas.episode import Ended, Episode, Fault, UserFault
+from ...schemas.run import RunFile
+from ...schemas.task import load_task
 from ...schemas.verdict import VerdictKind
 from ..analysis import TOP
+from ..suites import is_suite, open_suite
 from .breakdowns import breakdowns, controls, curves, repeated, users
 from .collected import Collected
 from .rates import feasible
@@ -66,8 +70,8 @@ def _conduct(found: Collected) -> Table:
         for row in found.summaries
     )
     head = columns(
-        "agent", ("E", "mean"), ("Y", "mean"), ("calls", "count"), ("wrong calls", "rate"),
-        ("format errors", "rate"), ("turns", "mean"),
+        "agent", ("E", "mean"), ("Y", "mean"), ("calls", "count"), ("wrong, of calls", "part"),
+        ("format errors, of replies", "part"), ("turns", "mean"),
     )  # fmt: skip
     return Table("conduct", "Effort, yield and errors", head, rows)
 
@@ -165,7 +169,9 @@ def _errors(found: Collected) -> Table:
         for row in found.summaries
     )
     kinds: list[tuple[str, Kind]] = [(fault.value, "count") for fault in Fault]
-    return Table("errors", "Wrong calls by kind", columns("agent", ("calls", "count"), *kinds, ("all", "rate")), rows)
+    return Table(
+        "errors", "Wrong calls by kind", columns("agent", ("calls", "count"), *kinds, ("all, of calls", "part")), rows
+    )
 
 
 def _kinds(found: Collected) -> Table:
@@ -188,12 +194,23 @@ def _provenance(found: Collected) -> Table:
         limits = {"turns": facts.turns, "calls": facts.max_calls, "tokens": facts.max_tokens, "USD": facts.cost_limit}
         told = [f"{value} {what}" for what, value in limits.items() if value is not None]
         said = {
-            "suite": facts.suite, "suite digest": facts.suite_digest, "tasks": f"{len(facts.tasks):,}",
+            "suite": facts.suite, "suite digest": facts.suite_digest, **_dataset(facts),
+            "tasks": f"{len(facts.tasks):,}",
             "agents": ", ".join(facts.agents), "epochs": f"{facts.epochs}", "seed": f"{facts.seed}",
             "mode": facts.mode, "limits": ", ".join(told), "cobench": facts.version, **facts.settings,
         }  # fmt: skip
         rows += ((name, key, value) for key, value in said.items())
     return Table("provenance", "Where this comes from", columns("run", "what", "value"), tuple(rows))
+
+
+def _dataset(facts: RunFile) -> dict[str, str]:
+    """The dataset of a run's tasks, where their suite is at hand and the same as then."""
+    if not is_suite(facts.suite):
+        return {}
+    suite = open_suite(facts.suite)
+    if digest(suite.facts.model_dump(mode="json")) != facts.suite_digest:
+        return {}
+    return {"dataset": load_task(suite.folder / "tasks" / f"{facts.tasks[0]}.yaml").task.dataset}
 
 
 def references() -> Iterator[Table]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ...schemas.canonical import digest
 from ...schemas.task import Task
+from ..metrics import goal_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def script_of(task: Task) -> Script:
     sense, text = task.objective
     return Script(
         story=task.story or task.title,
-        goal=task.goal or f"Please {sense} {text}.",
+        goal=task.goal or goal_words(sense, text),
         lines={name: spec.say or f"This must hold: {spec.require}" for name, spec in specs.items()},
         initial=tuple(name for name, spec in specs.items() if spec.reveal == "initial"),
         later=tuple(name for name, spec in specs.items() if spec.reveal == "later"),
