@@ -74,7 +74,7 @@ def serve(session: Session) -> None:
     """Serves on stdin and stdout until the client is gone, or this process is asked to end."""
     try:
         anyio.run(_serve, session)
-    except* (BrokenPipeError, ConnectionResetError):
+    except* (BrokenPipeError, ConnectionResetError, anyio.BrokenResourceError):
         pass  # the client reads no more, so it is gone
 
 
