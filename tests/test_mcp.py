@@ -158,15 +158,43 @@ def test_two_ids_for_a_part_of_a_trip_are_refused_and_leave_the_last_single_one_
     assert session.finish().verdict.kind is VerdictKind.OPTIMAL
 
 
+HELLO: dict[str, Any] = {
+    "id": 0,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "piped", "version": "1"},
+    },
+}  # fmt: skip
+
+
+def test_a_client_that_reads_no_more_leaves_a_record(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "record.json"
+    command = [sys.executable, "-c", "from cobench.cli import main; main()", "mcp", f"{folder}:{FLIGHT}", "-q"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen([*command, "--out", str(out)], stdin=pipe, stdout=pipe, stderr=pipe, text=True) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(json.dumps({"jsonrpc": "2.0", **HELLO}) + "\n")
+        server.stdin.flush()
+        server.stdout.readline()
+        server.stdout.close()
+        for number in range(1, 9):
+            params = {"name": "calendar", "arguments": {"date": "2025-08-12"}}
+            line = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+            server.stdin.write(json.dumps(line) + "\n")
+        server.stdin.close()
+        assert server.wait(60) == 0
+    assert Episode.model_validate_json(out.read_bytes()).verdict.kind is VerdictKind.NO_ANSWER
+
+
 def test_a_client_that_writes_all_and_leaves_gets_all_answers_also_to_half_a_character(
     folder: Path, cases: Cases, tmp_path: Path
 ) -> None:
     out, best = tmp_path / "record.json", cases.best(FLIGHT)
-    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "piped", "version": "1"}}
     calls = [("search_location_name", {"query": "\ud800"})] * 8
     calls += [(f"recommend_{choice}", {"ids": [offer], "reasoning": "Best."}) for choice, offer in best.items()]
     lines: list[dict[str, Any]] = [
-        {"id": 0, "method": "initialize", "params": about},
+        HELLO,
         {"method": "notifications/initialized"},
         *({"id": number, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
           for number, (name, arguments) in enumerate(calls, 1)),

@@ -72,7 +72,10 @@ def server_of(session: Session) -> Server[Any]:
 
 def serve(session: Session) -> None:
     """Serves on stdin and stdout until the client is gone, or this process is asked to end."""
-    anyio.run(_serve, session)
+    try:
+        anyio.run(_serve, session)
+    except* (BrokenPipeError, ConnectionResetError, anyio.BrokenResourceError):
+        pass  # the client reads no more, so it is gone
 
 
 async def _serve(session: Session) -> None:
