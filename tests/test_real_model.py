@@ -17,7 +17,7 @@ from inspect_ai import eval as evaluate
 from inspect_ai.model import GenerateConfig, get_model
 from inspect_ai.util import Store
 
-from .small_suite import HOTEL, write_suite
+from .small_suite import FLIGHT, write_suite
 
 pytestmark = [
     pytest.mark.llm,
@@ -52,14 +52,14 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_a_real_model_converses_with_a_user_in_its_own_words(
     server: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(actions, "MOST_TEXT", 12)  # so that a call and a reply come to their end within the tokens
+    monkeypatch.setattr(actions, "MOST_TEXT", 12)  # so that a reply comes to its end within the tokens
     monkeypatch.setattr(paraphrase, "TRIES", 1)
     suite = open_suite(str(write_suite(tmp_path / "small")))
-    settings = {"seed": 7, "turns": 1, "steps": 1, "user": "model", "voice": "json"}
+    settings = {"seed": 7, "turns": 1, "steps": 0, "user": "model", "voice": "json"}
     user = get_model(MODEL, config=GenerateConfig(max_tokens=16, temperature=0.0, max_retries=1, timeout=300))
     log = evaluate(
-        conversations(suite, samples(suite, [(HOTEL, None)]), settings), model=MODEL, model_roles={"user": user},
-        log_dir=str(tmp_path), display="none", log_level="error", max_tokens=256, temperature=0.0, max_retries=1,
+        conversations(suite, samples(suite, [(FLIGHT, None)]), settings), model=MODEL, model_roles={"user": user},
+        log_dir=str(tmp_path), display="none", log_level="error", max_tokens=128, temperature=0.0, max_retries=1,
         timeout=300,
     )[0]  # fmt: skip
     assert log.status == "success"

@@ -8,7 +8,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cobench.agent_runner.inspect import run as running
@@ -145,8 +144,8 @@ def run(folder: Path, out: Path, epochs: int, name: str) -> Run:
     """The run, begun or gone on with; Inspect remembers the server of a model, so that each has its own `name`."""
     model = f"openai-api/local/{name}"
     facts = RunFile(
-        version="1", suite="small", suite_digest="", tasks=(HOTEL,), agents=(model,), settings={"model": model}, seed=SEED,
-        epochs=epochs, turns=1,
+        version="1", suite="small", suite_digest="", tasks=(HOTEL,), agents=(model,), settings={"model": model},
+        seed=SEED, epochs=epochs, turns=1,
     )  # fmt: skip
     with open_run(out, facts) as opened:
         run_model(open_suite(str(folder)), opened, lambda *_: None)
