@@ -449,8 +449,10 @@ class Replayed:
 
     def __init__(self, fault: str = "") -> None:
         self.fault = fault
+        self.job: Work | None = None
 
-    def __call__(self, _: Work, chunks: Sequence[Sequence[Slot]]) -> Iterator[Built]:  # closed as a generator is
+    def __call__(self, job: Work, chunks: Sequence[Sequence[Slot]]) -> Iterator[Built]:  # closed as a generator is
+        self.job = job
         for (slot,) in reversed(chunks):
             yield Built(slot, fault=self.fault) if self.fault else _bundled(slot)
 
@@ -470,6 +472,7 @@ def test_a_suite_does_not_depend_on_the_order_in_which_its_tasks_come(tmp_path: 
 def test_a_folder_of_data_is_copied_and_named(tmp_path: Path) -> None:
     answers = Replayed()
     _make(tmp_path / "out", answers, str(MINI.folder))
+    assert answers.job is not None
     assert answers.job.dataset == "../data"
     for path in MINI.files():
         assert (tmp_path / "out" / "data" / path.name).read_bytes() == path.read_bytes()
