@@ -5,6 +5,9 @@ import cobench
 
 result = cobench.verify(Path("task.yaml"))
 result.certificate.claims.optimum
+
+env = cobench.Env.of(cobench.open_suite("compass").case("compass-1-001"), agent="mine", seed=1)
+env.message
 """
 
 from __future__ import annotations
@@ -13,9 +16,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .agent_runner.env import Env
+    from .agent_runner.episode import converse
     from .agent_runner.scoring import score
+    from .agent_runner.suites import open_suite
     from .datasets.opening import Dataset, open_dataset
     from .schemas.certificate import Certificate, Grade, read_certificate
+    from .schemas.episode import Episode
     from .schemas.errors import CobenchError, Disagreement, InputError, InputErrors, OutputError
     from .schemas.plan import Plan, Refusal, parse_plan
     from .schemas.task import Task, TaskFile, load_task
@@ -26,12 +33,16 @@ if TYPE_CHECKING:
 
 # Loaded when first asked for: importing cobench must stay quick, and must not load what is not used.
 _HOMES = {
+    "Env": "agent_runner.env",
+    "converse": "agent_runner.episode",
     "score": "agent_runner.scoring",
+    "open_suite": "agent_runner.suites",
     "Dataset": "datasets.opening",
     "open_dataset": "datasets.opening",
     "Certificate": "schemas.certificate",
     "Grade": "schemas.certificate",
     "read_certificate": "schemas.certificate",
+    "Episode": "schemas.episode",
     "CobenchError": "schemas.errors",
     "Disagreement": "schemas.errors",
     "InputError": "schemas.errors",
@@ -56,6 +67,8 @@ __all__ = [
     "CobenchError",
     "Dataset",
     "Disagreement",
+    "Env",
+    "Episode",
     "Grade",
     "InputError",
     "InputErrors",
@@ -69,8 +82,10 @@ __all__ = [
     "VerdictKind",
     "Verification",
     "certify",
+    "converse",
     "load_task",
     "open_dataset",
+    "open_suite",
     "parse_plan",
     "read_certificate",
     "score",

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol
 
 from ..datasets.opening import Dataset
+from ..schemas import expression as ex
 from ..schemas.episode import Episode
-from ..schemas.problem import Problem
+from ..schemas.problem import Constraint, Objective, Problem
+from ..schemas.units import Type
+from .coding.program import CodeLimits, Output, run_code
 from .env import Env
 from .tools.result import Result
 
@@ -28,8 +32,12 @@ class View:
 
     @cached_property
     def problem(self) -> Problem:
-        """The task with the constraints that have been revealed so far."""
-        return self._env.case.problem.restrict(self.revealed)
+        """The task with the constraints that have been revealed so far, and that what the objective reads be known:
+        that may be left to a constraint which is still to come.
+        """
+        problem = self._env.case.problem
+        told = tuple(item for item in problem.constraints if item.name in self.revealed)
+        return replace(problem, constraints=(*told, *_guards(problem.objective)), expected=None)
 
     @property
     def shown(self) -> Mapping[str, frozenset[str]]:
@@ -39,6 +47,18 @@ class View:
     def call(self, name: str, **arguments: Any) -> Result:
         """The result of a tool."""
         return self._env.call(name, arguments)
+
+    def run_code(self, source: str, limits: CodeLimits | None = None) -> Output:
+        """The output of a program that calls the tools, as agents in coding mode write them; raises SandboxError."""
+        return run_code(self._env, source, limits)
+
+
+def _guards(objective: Objective) -> Iterator[Constraint]:
+    """Constraints by which an objective has a value for every plan."""
+    if not isinstance(objective.expr, ex.Count):
+        for part in ex.walk(objective.expr):
+            if isinstance(part, ex.Column | ex.Relation) and part.type.nullable:
+                yield Constraint("known", ex.Known(part, Type("bool"), part.span), objective.text)
 
 
 class Agent(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from ..schemas.canonical import narrow, wide
 from ..schemas.episode import Regret
@@ -15,6 +16,17 @@ from .suites import Case
 
 WORK = 200_000_000  # elementary steps for one question about the offers shown, well under a second
 FEASIBLE = (VerdictKind.OPTIMAL, VerdictKind.FEASIBLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """What somebody who knows some of the constraints has against a recommendation.
+
+    `unknown`: it is no offer for this trip. `broken`: those of the constraints that it breaks, in their order.
+    """
+
+    unknown: bool = False
+    broken: tuple[str, ...] = ()
 
 
 class Judge:
@@ -32,6 +44,15 @@ class Judge:
             return self._scorer.score(None)
         return min((self._scorer.score(plan) for plan in options), key=self._order)
 
+    def objection(self, options: Sequence[Plan], told: Sequence[str]) -> Objection:
+        """What there is against the options by the constraints `told` alone: by that one which there is least against.
+
+        The first of those that break the fewest; one that does not exist comes last. Neither which one that is nor what
+        is said of it depends on any other constraint, or else alternatives would tell of constraints not told yet.
+        """
+        found = (_objection(self._scorer.score(plan), told) for plan in options)
+        return min(found, key=lambda item: (item.unknown, len(item.broken)), default=Objection())
+
     def _order(self, verdict: Verdict) -> tuple[bool, int]:
         feasible = verdict.kind in FEASIBLE
         value = narrow(verdict.value) if feasible and verdict.value is not None else 0
@@ -47,11 +68,17 @@ class Judge:
         except Undecided:
             return None
         if best is None:
-            return Regret()
+            return Regret(optimum=wide(self._optimum))
         value = best[0]
         own = narrow(verdict.value) if verdict.kind in FEASIBLE and verdict.value is not None else None
         return Regret(
+            optimum=wide(self._optimum),
             shown_best=wide(value),
             exploration=wide(abs(value - self._optimum)),
             reasoning=None if own is None else wide(abs(own - value)),
         )
+
+
+def _objection(verdict: Verdict, told: Sequence[str]) -> Objection:
+    broken = {item.constraint for item in verdict.violations}
+    return Objection(verdict.kind is VerdictKind.UNKNOWN_OFFER, tuple(name for name in told if name in broken))

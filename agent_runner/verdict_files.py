@@ -21,19 +21,24 @@ from ..schemas.canonical import canonical_bytes, narrow, wide
 from ..schemas.errors import InputError, Where
 from ..schemas.lines import json_lines
 from ..schemas.scored import Scored
+from ..schemas.verdict import Verdict
 
 PARQUET, LINES = ".parquet", ".jsonl"
 _TEXT, _NUMBER, _FLOAT = pa.string(), pa.int64(), pa.float64()
 _AMOUNTS = ("value", "optimum", "gap")
 _STANDING = ("better", "tied", "worse", "total")
 _VIOLATION = pa.struct({"constraint": _TEXT, "detail": _TEXT, "amount": _TEXT, "unit": _TEXT, "scale": _NUMBER}.items())
+VERDICT = {  # the columns of a verdict in any table, without what it is about
+    "kind": _TEXT, "reason": _TEXT,
+    **dict.fromkeys(_AMOUNTS, _TEXT), "unit": _TEXT, "scale": _NUMBER,
+    "relative_gap": _TEXT, "relative_gap_float": _FLOAT,
+    **dict.fromkeys(_STANDING, _TEXT), "better_float": _FLOAT,
+    "violations": pa.list_(_VIOLATION),
+}  # fmt: skip
 SCHEMA = pa.schema(
     {
-        "task": _TEXT, "agent": _TEXT, "line": _NUMBER, "status": _TEXT, "kind": _TEXT, "reason": _TEXT,
-        **dict.fromkeys(_AMOUNTS, _TEXT), "unit": _TEXT, "scale": _NUMBER,
-        "relative_gap": _TEXT, "relative_gap_float": _FLOAT,
-        **dict.fromkeys(_STANDING, _TEXT), "better_float": _FLOAT,
-        "violations": pa.list_(_VIOLATION), "ignored": pa.list_(_TEXT), "published": _TEXT,
+        "task": _TEXT, "agent": _TEXT, "line": _NUMBER, "status": _TEXT, **VERDICT,
+        "ignored": pa.list_(_TEXT), "published": _TEXT,
         "submitted": _TEXT, "best": _TEXT, "task_digest": _TEXT, "data_digest": _TEXT, "certificate_digest": _TEXT,
     }.items()
 )  # fmt: skip
@@ -51,7 +56,7 @@ def verdict_bytes(rows: Sequence[Scored], suffix: str) -> bytes:
     if suffix == LINES:
         return b"".join(canonical_bytes(row.model_dump(mode="json", exclude_none=True)) for row in rows)
     stream = io.BytesIO()
-    table = pa.Table.from_pylist([_columns(row) for row in rows], schema=SCHEMA)
+    table = pa.Table.from_pylist([verdict_columns(row) for row in rows], schema=SCHEMA)
     pq.write_table(table, stream, compression="zstd")
     return stream.getvalue()
 
@@ -65,8 +70,8 @@ def read_verdict_rows(path: Path) -> list[Scored]:
     return found
 
 
-def _columns(row: Scored) -> dict[str, Any]:
-    """A verdict as a row of the table."""
+def verdict_columns(row: Verdict) -> dict[str, Any]:
+    """A verdict as a row of a table, with whatever else it has."""
     found = row.model_dump(mode="json", exclude={"standing"})
     for name in _AMOUNTS:
         found[name] = _digits(getattr(row, name))

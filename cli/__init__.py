@@ -24,6 +24,7 @@ click.rich_click.COMMAND_GROUPS = {
     "cobench": [
         {"name": "Certify and score", "commands": ["verify", "check", "score", "report", "solve", "prove"]},
         {"name": "Ask about all plans", "commands": ["rank", "best", "explain", "diff"]},
+        {"name": "Agents", "commands": ["run", "play", "compare", "mcp"]},
         {"name": "Judge tasks", "commands": ["audit", "harden"]},
         {"name": "Thousands of tasks", "commands": ["certify", "merge"]},
         {"name": "Write tasks and data", "commands": ["init", "convert", "tasks", "schema", "data", "completion"]},
@@ -35,9 +36,9 @@ click.rich_click.COMMAND_GROUPS = {
 _HOMES = {
     "verify": "verification", "check": "certificates", "score": "plans", "solve": "plans", "prove": "proving",
     "rank": "ranking", "best": "ranking", "explain": "explaining", "diff": "comparing", "report": "reporting",
-    "audit": "auditing",
+    "compare": "comparing_runs", "audit": "auditing",
     "harden": "auditing", "certify": "suite", "merge": "suite", "init": "files", "schema": "files", "data": "data",
-    "completion": "files", "convert": "converting", "tasks": "tasks",
+    "completion": "files", "convert": "converting", "run": "running", "play": "playing", "mcp": "mcp", "tasks": "tasks",
 }  # fmt: skip
 
 

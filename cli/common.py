@@ -12,12 +12,14 @@ import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from ..schemas.errors import CobenchError, InputErrors
+from ..schemas.canonical import LARGEST
+from ..schemas.errors import CobenchError, InputError, InputErrors
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,7 +31,17 @@ _UNBOUNDED = 1_000_000  # characters in a line
 DATA = click.option(
     "--data", metavar="DATASET", help="A bundled name or a folder, instead of the dataset that the task names."
 )
+SEED = click.IntRange(-LARGEST, LARGEST)  # what files hold as a number
+COUNT = click.IntRange(1, LARGEST)
 SEVERITY = (0, 3, 1, 4, 2, 70)  # of exit codes, worst last
+
+
+def require_agents(command: str, *modules: str) -> None:
+    """Raises InputError when one of these modules, which the extra `agents` brings, is not installed."""
+    if not all(map(find_spec, modules)):
+        raise InputError(
+            f"{command} needs the extra: pip install 'cobench[agents]'", hint="from a clone: pip install '.[agents]'"
+        )  # fmt: skip
 
 
 def worst(codes: Iterable[int]) -> int:
@@ -38,12 +50,19 @@ def worst(codes: Iterable[int]) -> int:
 
 
 def find_files(patterns: Sequence[str], suffixes: tuple[str, ...], what: str) -> list[Path]:
-    """Files, the files with such suffixes below folders, and what globs match: each once, in a stable order."""
+    """Files, the files with such suffixes below folders, and what globs match: each once, in a stable order.
+
+    A dataset.yaml below a folder is what tasks are about, and none itself.
+    """
     found: dict[Path, None] = {}
     for pattern in patterns:
         path = Path(pattern)
         if path.is_dir():
-            inside = sorted(item for item in path.rglob("*") if item.name.endswith(suffixes) and item.is_file())
+            inside = sorted(
+                item
+                for item in path.rglob("*")
+                if item.name.endswith(suffixes) and item.name != "dataset.yaml" and item.is_file()
+            )
             if not inside:
                 raise click.UsageError(f"the folder '{pattern}' holds no {what}")
             found.update(dict.fromkeys(inside))

@@ -108,7 +108,8 @@ def _executor(kind: str, scheduler: str | None, workers: int, patience: float | 
     if kind == "process":
         if scheduler is not None:
             raise click.UsageError("--scheduler is for --executor dask")
-        from ..suite.executor import PATIENCE, ProcessExecutor
+        from ..suite.executor import ProcessExecutor
+        from ..workers import PATIENCE
 
         return ProcessExecutor(workers, PATIENCE if patience is None else patience)
     if patience is not None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from .common import print_json, progress
+from .common import SEED, print_json, progress
 
 FAMILIES = ("compass",)
 
@@ -18,7 +18,7 @@ def tasks() -> None:
 
 @tasks.command()
 @click.argument("family", type=click.Choice(FAMILIES))
-@click.option("--seed", type=int, default=1, show_default=True, help="The same seed and data give the same bytes.")
+@click.option("--seed", type=SEED, default=1, show_default=True, help="The same seed and data give the same bytes.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A new folder.")
 @click.option(
     "--data", metavar="DATASET", help="A bundled name, or a folder to be copied, instead of the full parks world."
@@ -36,13 +36,17 @@ def make(
     cobench tasks make compass --seed 1 --out compass
     cobench tasks make compass --sample --data parks --out small
     """
-    from ..suite.executor import ProcessExecutor
+    from ..agent_runner.runs import taken_by_runs
+    from ..schemas.files import require_writable
+    from ..schemas.suite import SUITE
+    from ..tasks.compass.making import in_processes
     from ..tasks.compass.making import make as make_suite
 
+    require_writable(out / SUITE, taken=taken_by_runs(out))
     with progress(quiet=quiet) as shown:
         shown.begin(f"making {family}")
         made = make_suite(
-            out, seed, data, ProcessExecutor(workers).run,
+            out, seed, data, in_processes(workers),
             lambda done, of, what: shown.begin(f"making {family}: {what}, {done} of {of}"), sampled=sample,
         )  # fmt: skip
     if as_json:

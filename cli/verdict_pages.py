@@ -26,8 +26,8 @@ from ..report.page import Figure, Grid, Section, page
 from ..report.rates import intervals_chart, matrix_chart, shares_chart
 from ..schemas.canonical import narrow
 from ..schemas.units import Type, format_value
-from .common import visible
 from .display import percent
+from .words import TEXT, count, short
 
 if TYPE_CHECKING:
     from ..schemas.scored import Scored
@@ -36,8 +36,6 @@ CASES = 10  # of each kind
 _DRAWN = 24  # agents or constraints in a figure
 _LISTED = 300  # rows of a table
 _UNITS = 3
-_NAME = 60  # characters of a name
-_TEXT = 400  # … of a reason, or of what a choice holds
 
 _CLUSTERED = (
     "Agents with several submissions to a task have intervals that are clustered by task: the variance between tasks "
@@ -51,7 +49,7 @@ def verdict_page(title: str, runs: Mapping[str, Sequence[Scored]]) -> str:
     every = [row for rows in runs.values() for row in rows]
     cases = [Case(run, row) for run, rows in runs.items() for row in rows]
     tasks = len({row.task for row in every})
-    lead = f"{_count(len(every), 'submission')} of {_count(len(found), 'agent')} to {_count(tasks, 'task')}"
+    lead = f"{count(len(every), 'submission')} of {count(len(found), 'agent')} to {count(tasks, 'task')}"
     if len(runs) > 1:
         lead += f", from {len(runs)} files"
     sections = [
@@ -70,13 +68,13 @@ def verdict_page(title: str, runs: Mapping[str, Sequence[Scored]]) -> str:
         ),
         _reading(every),
     ]  # fmt: skip
-    return page(_short(title, 200), lead, sections)
+    return page(short(title, 200), lead, sections)
 
 
 def _rates(found: Sequence[Summary], every: Sequence[Scored]) -> Iterator[Section]:
     drawn = found[:_DRAWN]
     rows = [
-        (_short(item.name), what, rate.hits / rate.of, rate.low, rate.high, _rate(rate))
+        (short(item.name), what, rate.hits / rate.of, rate.low, rate.high, _rate(rate))
         for item in drawn
         for what, rate in (("feasible", item.feasible), ("optimal", item.optimal))
         if rate.of
@@ -84,7 +82,7 @@ def _rates(found: Sequence[Summary], every: Sequence[Scored]) -> Iterator[Sectio
     best = next((item for item in found if item.feasible.of), None)
     alt = "Shares of feasible and of optimal plans by agent, with 95 % intervals"
     if best is not None:
-        alt += f"; most feasible: {_short(best.name)} with {_rate(best.feasible)}, {_rate(best.optimal)} optimal"
+        alt += f"; most feasible: {short(best.name)} with {_rate(best.feasible)}, {_rate(best.optimal)} optimal"
     notes = [alt + "."]
     if len(found) > len(drawn):
         notes.append(f"The figures show the first {len(drawn)} of {len(found):,} agents.")
@@ -97,7 +95,7 @@ def _rates(found: Sequence[Summary], every: Sequence[Scored]) -> Iterator[Sectio
     head += ("rightly refused",) if refused else ()
     lines = [
         (
-            _short(item.name), f"{item.submissions:,}", f"{item.tasks:,}", _share(item.feasible),
+            short(item.name), f"{item.submissions:,}", f"{item.tasks:,}", _share(item.feasible),
             _interval(item.feasible), _share(item.optimal), _interval(item.optimal),
             "–" if item.median_gap is None else percent(item.median_gap),
             *((_rate(item.refused) if item.refused.of else "–",) if refused else ()),
@@ -108,13 +106,13 @@ def _rates(found: Sequence[Summary], every: Sequence[Scored]) -> Iterator[Sectio
     kinds = list(
         dict.fromkeys(row.kind.value for row in sorted(every, key=lambda row: list(type(row.kind)).index(row.kind)))
     )
-    counts = tuple((_short(item.name), *(f"{item.kinds.get(kind, 0):,}" for kind in kinds)) for item in found[:_LISTED])
+    counts = tuple((short(item.name), *(f"{item.kinds.get(kind, 0):,}" for kind in kinds)) for item in found[:_LISTED])
     yield Section("Verdicts", grid=Grid(("agent", *kinds), counts, frozenset(range(1, len(kinds) + 1))))
 
 
 def _places(found: Sequence[Summary]) -> Iterator[Section]:
     rows = [
-        (_short(item.name), place, number / item.submissions, f"{number:,} of {item.submissions:,}")
+        (short(item.name), place, number / item.submissions, f"{number:,} of {item.submissions:,}")
         for item in found[:_DRAWN]
         for place, number in item.places.items()
         if number
@@ -123,7 +121,7 @@ def _places(found: Sequence[Summary]) -> Iterator[Section]:
     head = ("agent", *(f"best {share} %" for share in TOP), "with a rank", *PLACES)
     lines = tuple(
         (
-            _short(item.name), *(f"{item.top[share]:,}" for share in TOP), f"{item.ranked:,}",
+            short(item.name), *(f"{item.top[share]:,}" for share in TOP), f"{item.ranked:,}",
             *(f"{item.places[place]:,}" for place in PLACES),
         )
         for item in found[:_LISTED]
@@ -141,13 +139,13 @@ def _gaps(found: Sequence[Summary], every: Sequence[Scored]) -> Iterator[Section
     if known:
         names = [name for name, _ in GAPS]
         rows = [
-            (_short(item.name), name, number / len(item.gaps), f"{number:,}")
+            (short(item.name), name, number / len(item.gaps), f"{number:,}")
             for item in known[:_DRAWN]
             for name, number in item.gap_classes.items()
         ]
         alt = "How far feasible plans are from the optimum, relative to it: plans by agent and size of the gap"
         lines = tuple(
-            (_short(item.name), f"{len(item.gaps):,}", *(f"{number:,}" for number in item.gap_classes.values()))
+            (short(item.name), f"{len(item.gaps):,}", *(f"{number:,}" for number in item.gap_classes.values()))
             for item in known[:_LISTED]
         )
         head = ("agent", "plans", *names)
@@ -159,7 +157,7 @@ def _gaps(found: Sequence[Summary], every: Sequence[Scored]) -> Iterator[Section
         kind = Type("number", unit, scale)
         pairs = list(gaps.items())
         alt = (
-            f"{_count(sum(gaps.values()), 'feasible plan')} by absolute gap, from {format_value(pairs[0][0], kind)} to "
+            f"{count(sum(gaps.values()), 'feasible plan')} by absolute gap, from {format_value(pairs[0][0], kind)} to "
             f"{format_value(pairs[-1][0], kind)}"
         )
         label = f"gap to the optimum ({unit})" if unit else "gap to the optimum"
@@ -176,17 +174,17 @@ def _broken(every: Sequence[Scored]) -> Iterator[Section]:
     found = broken(every)
     if not found:
         return
-    bars = [(_short(item.name), float(item.submissions), f"{item.submissions:,}") for item in found[:_DRAWN]]
+    bars = [(short(item.name), float(item.submissions), f"{item.submissions:,}") for item in found[:_DRAWN]]
     worst = found[0]
     alt = (
-        f"Submissions that violate each constraint; most violated: {_short(worst.name)}, by "
-        f"{_count(worst.submissions, 'submission')} to {_count(worst.tasks, 'task')}"
+        f"Submissions that violate each constraint; most violated: {short(worst.name)}, by "
+        f"{count(worst.submissions, 'submission')} to {count(worst.tasks, 'task')}"
     )
     ignored = any(item.ignored for item in found)
     head = ("constraint", "submissions", "tasks", *(("ignored",) if ignored else ()))
     lines = tuple(
         (
-            _short(item.name), f"{item.submissions:,}", f"{item.tasks:,}",
+            short(item.name), f"{item.submissions:,}", f"{item.tasks:,}",
             *((f"{item.ignored:,}",) if ignored else ()),
         )
         for item in found[:_LISTED]
@@ -201,7 +199,7 @@ def _agreement(every: Sequence[Scored]) -> Iterator[Section]:
     if not found:
         return
     lines = tuple(
-        (_short(name), f"{optimal + feasible:,}", f"{optimal:,}", f"{wrong:,}", f"{optimal + feasible + wrong:,}")
+        (short(name), f"{optimal + feasible:,}", f"{optimal:,}", f"{wrong:,}", f"{optimal + feasible + wrong:,}")
         for name, (optimal, feasible, wrong) in list(found.items())[:_LISTED]
     )
     text = "What others published about the submissions, against the verdicts here."
@@ -217,14 +215,14 @@ def _cases(heading: str, cases: Sequence[Case], text: str) -> Iterator[Section]:
         row = case.row
         ours, best = _plan(row.submitted), _plan(row.best)
         choices = list(dict.fromkeys((*best, *ours)))
-        lines = tuple((_short(name), ours.get(name, "–"), best.get(name, "–")) for name in choices)
+        lines = tuple((short(name), ours.get(name, "–"), best.get(name, "–")) for name in choices)
         kind = Type("number", row.unit, row.scale)
         if row.value is not None or row.optimum is not None:
             shown = ["–" if value is None else format_value(narrow(value), kind) for value in (row.value, row.optimum)]
             lines = (*lines, ("value", *shown))
-        where = f"line {row.line}" + (f" of {_short(case.run)}" if case.run else "")
+        where = f"line {row.line}" + (f" of {short(case.run)}" if case.run else "")
         grid = Grid(("", "submitted", "best plan" if row.best else "no plan is known"), lines)
-        yield Section(f"{_short(row.task)}: {_short(row.agent)} ({where})", _said(row), grid=grid, level=3)
+        yield Section(f"{short(row.task)}: {short(row.agent)} ({where})", _said(row), grid=grid, level=3)
 
 
 def _said(row: Scored) -> str:
@@ -241,11 +239,11 @@ def _said(row: Scored) -> str:
         )
     for item in row.violations[:20]:
         mark = " (ignored)" if item.constraint in row.ignored else ""
-        said.append(f"Violates {_short(item.constraint)}{mark}: {_short(item.detail, _TEXT)}.")
+        said.append(f"Violates {short(item.constraint)}{mark}: {short(item.detail, TEXT)}.")
     if len(row.violations) > 20:
         said.append(f"… and {len(row.violations) - 20} more.")
     if row.published is not None:
-        said.append(f"Published as “{_short(row.published)}”.")
+        said.append(f"Published as “{short(row.published)}”.")
     return " ".join(said)
 
 
@@ -258,7 +256,7 @@ def _plan(text: str | None) -> dict[str, str]:
     picks = found.get("picks") if isinstance(found, dict) else None
     if not isinstance(picks, dict):
         return {}
-    return {str(name): _short(", ".join(_pick(item) for item in picked), _TEXT) for name, picked in picks.items()
+    return {str(name): short(", ".join(_pick(item) for item in picked), TEXT) for name, picked in picks.items()
             if isinstance(picked, list)}  # fmt: skip
 
 
@@ -283,15 +281,11 @@ def _reading(every: Sequence[Scored]) -> Section:
     ]
     open_ = sum(row.feasible and row.optimum is None and not row.ignored for row in every)
     if open_:
-        lines.append(
-            ("not known", f"{_count(open_, 'feasible plan')} of tasks whose optimum is not certified: no gap.")
-        )
+        lines.append(("not known", f"{count(open_, 'feasible plan')} of tasks whose optimum is not certified: no gap."))
     lenient = sum(row.feasible and bool(row.ignored) for row in every)
     if lenient:
         names = ", ".join(sorted({name for row in every for name in row.ignored})[:20])
-        what = (
-            f"{_count(lenient, 'plan')} called feasible although they break {_short(names, _TEXT)}: neither ranked nor "
-        )
+        what = f"{count(lenient, 'plan')} called feasible although they break {short(names, TEXT)}: neither ranked nor "
         lines.append(("ignored", what + "compared with the optimum."))
     return Section("How to read this", grid=Grid(("", ""), tuple(lines)))
 
@@ -314,16 +308,3 @@ def _cut(found: Sequence[Summary]) -> str:
 
 def _more(number: int, most: int, what: str) -> str:
     return f" The figure shows the first {most} of {number:,} {what}." if number > most else ""
-
-
-def _short(text: str, most: int = _NAME) -> str:
-    """The text in one line with what cannot be seen escaped, its middle left out where it is long."""
-    text = visible(
-        " ".join(text[: 4 * most].split()) if len(text) <= 4 * most else text[: 2 * most] + text[-2 * most :]
-    )
-    text = " ".join(text.split())
-    return text if len(text) <= most else f"{text[: most // 2]}…{text[-(most - most // 2 - 1) :]}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' if number != 1 else ''}"

@@ -10,6 +10,7 @@ BINS = 60
 WIDTH = 680
 LETTERS = 95  # of an axis title in a line
 NEAR = 50  # marks nearer than this part of the axis share one label
+BESIDE = {"expr": "width < 480 ? 1 : 3"}  # entries of a legend beside each other; on narrow screens none is cut
 INK, MARK = "#4c78a8", "#e45756"
 
 Rows = list[dict[str, Any]]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .charts import INK, Rows, finished
+from .charts import BESIDE, INK, Rows, finished
 
 _OPTIMAL = "#f58518"
 # From the best place to the worst: greens, then grey for what has no rank, and the colour of marks for what fails.
 _SHADES = ("#00682e", "#2c9c55", "#74c17f", "#b5dfb2", "#e3e7c4", "#b8bec5", "#e45756")
 _ROOM = 160  # pixels that a name may take
+_KINDS = (INK, _OPTIMAL, "#54a24b", "#b279a2", "#9d755d")
 
 
 def intervals_chart(rows: Sequence[tuple[str, str, float, float, float, str]], title: str) -> dict[str, Any]:
@@ -26,8 +27,8 @@ def intervals_chart(rows: Sequence[tuple[str, str, float, float, float, str]], t
         y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelLimit=_ROOM)),
         yOffset=alt.YOffset("kind:N", sort=kinds),
         color=alt.Color(
-            "kind:N", sort=kinds, title=None, scale=alt.Scale(domain=kinds, range=[INK, _OPTIMAL][: len(kinds)]),
-            legend=alt.Legend(orient="top"),
+            "kind:N", sort=kinds, title=None, scale=alt.Scale(domain=kinds, range=list(_KINDS[: len(kinds)])),
+            legend=alt.Legend(orient="top", columns=BESIDE),
         ),
         tooltip=["name:N", "kind:N", "said:N"],
     )  # fmt: skip
@@ -37,8 +38,14 @@ def intervals_chart(rows: Sequence[tuple[str, str, float, float, float, str]], t
     return finished(alt.layer(lines, points), height=_height(rows))
 
 
-def shares_chart(rows: Sequence[tuple[str, str, float, str]], order: Sequence[str], title: str) -> dict[str, Any]:
-    """A bar for each name, of parts in the order given: (name, part, share, what the tooltip says)."""
+def shares_chart(
+    rows: Sequence[tuple[str, str, float, str]], order: Sequence[str], title: str,
+    shades: Sequence[str] = _SHADES, *, whole: bool = True,
+) -> dict[str, Any]:  # fmt: skip
+    """A bar for each name, of parts in the order given: (name, part, share, what the tooltip says).
+
+    `whole`: the parts of each name add up to 1.
+    """
     import altair as alt
 
     values: Rows = [
@@ -50,10 +57,13 @@ def shares_chart(rows: Sequence[tuple[str, str, float, str]], order: Sequence[st
         .mark_bar(stroke="#fff", strokeWidth=0.5)
         .encode(
             y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelLimit=_ROOM)),
-            x=alt.X("share:Q", stack="zero", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
+            x=alt.X(
+                "share:Q", stack="zero", title=title, scale=alt.Scale(domain=[0, 1]) if whole else alt.Scale(),
+                axis=alt.Axis(format="%"),
+            ),
             color=alt.Color(
-                "part:N", title=None, scale=alt.Scale(domain=list(order), range=list(_SHADES[: len(order)])),
-                legend=alt.Legend(orient="top", columns=3, labelLimit=_ROOM),
+                "part:N", title=None, scale=alt.Scale(domain=list(order), range=list(shades[: len(order)])),
+                legend=alt.Legend(orient="top", columns=BESIDE, labelLimit=_ROOM),
             ),
             order=alt.Order("place:Q"),
             tooltip=["name:N", "part:N", "said:N"],

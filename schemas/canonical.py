@@ -14,6 +14,7 @@ from typing import Any
 from .errors import CertificateError, Where
 
 _EXACT = 2**53
+LARGEST = _EXACT - 1  # the largest integer that canonical JSON holds as a number
 
 
 def canonical_bytes(value: Any) -> bytes:

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from .units import Type, format_date
 
@@ -47,8 +48,13 @@ class IdTemplate:
 
     def parse(self, text: str) -> dict[str, str | None] | None:
         """The texts of the columns in an id, None for absent parts; None when the text does not have this form."""
-        match = re.fullmatch("".join(_pattern(part) for part in self.parts), text)
+        match = _compiled(self.parts).fullmatch(text)
         return dict(match.groupdict()) if match else None
+
+
+@lru_cache(64)
+def _compiled(parts: tuple[IdPart, ...]) -> re.Pattern[str]:
+    return re.compile("".join(_pattern(part) for part in parts))
 
 
 def _pattern(part: IdPart) -> str:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 from typing import Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field
 
-from .canonical import narrow
 from .verdict import Verdict, VerdictKind
 
 MAX_NAME = 4096  # characters of the name of an agent
-_RATIO = re.compile(r"(0|[1-9][0-9]{0,199})(?:/([1-9][0-9]{0,199}))?")
 
 
 class Scored(Verdict):
@@ -44,22 +41,3 @@ class Scored(Verdict):
         if self.relative_gap is not None:
             return Fraction(self.relative_gap)
         return Fraction(0) if self.kind == VerdictKind.OPTIMAL else None
-
-    @field_validator("relative_gap")
-    @classmethod
-    def _is_ratio(cls, text: str | None) -> str | None:
-        if text is not None and (not _RATIO.fullmatch(text) or str(Fraction(text)) != text):
-            raise ValueError("this is no fraction p/q in lowest terms")
-        return text
-
-    @model_validator(mode="after")
-    def _fits(self) -> Scored:
-        if self.standing is not None:
-            numbers = [narrow(getattr(self.standing, name)) for name in ("better", "tied", "worse", "total")]
-            if min(numbers) < 0 or not numbers[1] or sum(numbers[:3]) != numbers[3]:
-                raise ValueError("better, tied and worse do not add up to the total")
-        if self.gap is not None and narrow(self.gap) < 0:
-            raise ValueError("a gap is not negative")
-        if any(found.scale < 1 for found in (self, *self.violations)):
-            raise ValueError("a scale is at least 1")
-        return self

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from .canonical import LARGEST
 from .errors import InputError, did_you_mean, raise_all
 from .source import Source
 
 Model = TypeVar("Model", bound=BaseModel)
+# Integers of files: what is written as a number is read as one, and a larger one is never written.
+Whole = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
+Count = Annotated[int, Field(ge=0, le=LARGEST)]
+Positive = Annotated[int, Field(ge=1, le=LARGEST)]
 
 _MESSAGES = {
     "missing": "'{key}' is missing",

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
+from fractions import Fraction
 
+from pydantic import field_validator, model_validator
+
+from .canonical import narrow
 from .certificate import Integer
 from .validation import Written
+
+_RATIO = re.compile(r"(0|[1-9][0-9]{0,199})(?:/([1-9][0-9]{0,199}))?")
 
 
 class VerdictKind(StrEnum):
@@ -67,3 +74,22 @@ class Verdict(Written):
     violations: tuple[Violation, ...] = ()
     ignored: tuple[str, ...] = ()
     standing: Standing | None = None
+
+    @field_validator("relative_gap")
+    @classmethod
+    def _is_ratio(cls, text: str | None) -> str | None:
+        if text is not None and (not _RATIO.fullmatch(text) or str(Fraction(text)) != text):
+            raise ValueError("this is no fraction p/q in lowest terms")
+        return text
+
+    @model_validator(mode="after")
+    def _fits(self) -> Verdict:
+        if self.standing is not None:
+            numbers = [narrow(getattr(self.standing, name)) for name in ("better", "tied", "worse", "total")]
+            if min(numbers) < 0 or not numbers[1] or sum(numbers[:3]) != numbers[3]:
+                raise ValueError("better, tied and worse do not add up to the total")
+        if self.gap is not None and narrow(self.gap) < 0:
+            raise ValueError("a gap is not negative")
+        if any(found.scale < 1 for found in (self, *self.violations)):
+            raise ValueError("a scale is at least 1")
+        return self

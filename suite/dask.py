@@ -8,7 +8,8 @@ from concurrent.futures import CancelledError
 from typing import Any
 
 from ..schemas.errors import InputError
-from .executor import ATTEMPTS, Chunk
+from ..workers import ATTEMPTS
+from .executor import Chunk, lost
 from .source import Entry
 from .work import Job, Record, certifier
 
@@ -55,7 +56,7 @@ def _records(client: Any, as_completed: Any, job: Job, chunks: Sequence[Chunk]) 
             yield from future.result()
         except (Exception, CancelledError) as fault:  # noqa: BLE001 - whatever Dask says when a worker is gone
             if len(chunk) == 1:
-                yield job.lost(chunk[0], f"the worker died ({type(fault).__name__})")
+                yield lost(chunk[0], f"the worker died ({type(fault).__name__})")
                 continue
             for entry in chunk:
                 alone = client.submit(certify_chunk, job, (entry,), pure=False)

@@ -11,7 +11,6 @@ full disk leaves behind is written anew.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
@@ -27,8 +26,8 @@ from pydantic import ValidationError
 from ..datasets.opening import Dataset
 from ..schemas.canonical import canonical_bytes, digest
 from ..schemas.certificate import DatasetFacts
-from ..schemas.errors import InputError, OutputError, Where
-from ..schemas.files import write_atomically
+from ..schemas.errors import InputError, Where
+from ..schemas.files import locked, write_atomically
 from ..schemas.validation import Written
 from ..schemas.version import VERSION
 from .records import REMOVE, Stored, read_record
@@ -176,7 +175,7 @@ def open_results(folder: Path, plan: Plan, *, resume: bool) -> Generator[Results
     `resume`), and OutputError when it cannot be written to.
     """
     _claim(folder, plan, resume)
-    with _locked(folder):
+    with locked(folder / LOCK, "wait for it, or give each shard a folder of its own"):
         _claim(folder, plan, resume)  # again: it may have been another's in the meantime
         for rest in (*folder.glob(".*.tmp"), *(folder / PARTS).glob(".*.tmp")):
             rest.unlink(missing_ok=True)  # of a process that was killed
@@ -208,24 +207,6 @@ def _claim(folder: Path, plan: Plan, resume: bool) -> None:
         path.name not in (LOCK, SUITE, PARTS) and path.suffix != ".tmp" for path in folder.iterdir()
     ):
         raise InputError("the folder holds something else", where=where, hint="give a new folder, or an empty one")
-
-
-@contextmanager
-def _locked(folder: Path) -> Generator[None]:
-    """The lock of a folder, which ends with the process that holds it, however that ends."""
-    path = folder / LOCK
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)  # never replaced: locked is the file, not its name
-    except OSError as fault:
-        raise OutputError(f"error: cannot write {path}: {os.strerror(fault.errno or 0)}") from None
-    with os.fdopen(descriptor, "wb") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            hint = "wait for it, or give each shard a folder of its own"
-            raise InputError("another process is at work in this folder", where=Where(str(folder)), hint=hint) from None
-        yield
 
 
 def read_plan(folder: Path) -> Plan:

@@ -7,7 +7,7 @@ the fault of another.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -54,14 +54,6 @@ class Job:
     root: str
     data: str | None
     flags: Flags
-
-    def begin(self) -> Callable[[Entry], Record]:
-        """What certifies task by task."""
-        return certifier(self).certify
-
-    def lost(self, task: Entry, reason: str) -> Record:
-        """The record of a task that took its worker down."""
-        return record_of(task, UNDECIDED, undecided=reason)
 
 
 @dataclass(frozen=True, slots=True)

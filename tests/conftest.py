@@ -66,6 +66,14 @@ def shared() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def small_suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a suite of three certified tasks, one of each level; not to be changed."""
+    from .small_suite import write_suite  # noqa: PLC0415 - loads the solver
+
+    return write_suite(tmp_path_factory.mktemp("suites") / "small")
+
+
 @pytest.fixture
 def run_cobench(tmp_path: Path) -> RunCobench:
     """`run_cobench(*args)` runs the command in a process of its own, in an empty folder; a failure is not raised."""

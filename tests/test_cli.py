@@ -700,3 +700,10 @@ def test_check_reads_the_certificates_of_a_suite(tmp_path: Path, shell: Shell) -
     assert shell("check", str(out), "--task", str(HERE / "tasks" / "gold.yaml"), "-q") == 2
     assert shell("check", str(out), "-q") == 2
     assert "give --task" in shell.err
+
+
+def test_a_folder_of_tasks_may_hold_its_data(folder: Path, shell: Shell) -> None:
+    (folder / "tasks" / "world").mkdir()
+    shutil.copy(folder / "world" / "dataset.yaml", folder / "tasks" / "world")
+    shell("verify", "tasks", "--engines", "scan")
+    assert "dataset.yaml" not in shell.err

@@ -26,7 +26,7 @@ from cobench.schemas.task import load_task
 from cobench.solver.certify import certify
 from cobench.solver.lowering.narrow import feasible
 from cobench.tasks.compass.accepting import LEAST, MOST_TIED, TIED, judge
-from cobench.tasks.compass.building import Built, Work
+from cobench.tasks.compass.building import Builder, Built, Work
 from cobench.tasks.compass.dice import Dice
 from cobench.tasks.compass.drafting import Candidate, draft
 from cobench.tasks.compass.features import FEATURES
@@ -450,8 +450,7 @@ class Replayed:
     def __init__(self, fault: str = "") -> None:
         self.fault = fault
 
-    def __call__(self, job: Work, chunks: Sequence[Sequence[Slot]]) -> Iterator[Built]:
-        self.job = job
+    def __call__(self, _: Work, chunks: Sequence[Sequence[Slot]]) -> Iterator[Built]:  # closed as a generator is
         for (slot,) in reversed(chunks):
             yield Built(slot, fault=self.fault) if self.fault else _bundled(slot)
 
@@ -462,7 +461,7 @@ def _make(out: Path, run_: Replayed, data: str | None = "parks") -> None:
 
 def test_a_suite_does_not_depend_on_the_order_in_which_its_tasks_come(tmp_path: Path) -> None:
     _make(tmp_path / "out", Replayed())
-    assert (tmp_path / "out" / "suite.json").read_bytes() == (FOLDER / "suite.json").read_bytes()
+    assert (tmp_path / "out" / "tasks.json").read_bytes() == (FOLDER / "tasks.json").read_bytes()
     for folder in ("tasks", "certificates"):
         mine = {path.name: path.read_bytes() for path in (tmp_path / "out" / folder).iterdir()}
         assert mine == {path.name: path.read_bytes() for path in (FOLDER / folder).iterdir()}
@@ -506,7 +505,7 @@ QUICK = ("compass-1-008", "compass-2-034", "compass-3-005")
 
 
 def test_slots_are_built_to_the_same_bytes_each_on_its_own() -> None:
-    build = Work(1, "parks", "parks").begin()
+    build = Builder(Work(1, "parks", "parks")).build
     for name in reversed(QUICK):
         built, bundled = build(BY_ID[name]), _bundled(BY_ID[name])
         assert (built.task, built.certificate, built.fault) == (bundled.task, bundled.certificate, "")

@@ -110,22 +110,41 @@ ROOMS = {
     # Makes tasks and certifies them before it lets them in.
     "compass": Room(
         ("tasks.compass", "tasks.compass.*"),
-        rooms=("schemas", "datasets", "tasks", "model", "lower", "scan", "answers", "check", "verification"),
+        rooms=("schemas", "datasets", "workers", "tasks", "model", "lower", "scan", "answers", "check", "verification"),
         libraries=("pyarrow", "numpy"),
     ),
     "tasks": Room(
         ("tasks", "tasks.*"), rooms=("schemas", "datasets", *PUBLIC_SOLVER), libraries=("pyarrow", "pydantic")
     ),
+    # What an agent reaches; it knows the data, and neither tasks nor certificates nor who is asking.
+    "tools": Room(
+        ("agent_runner.tools", "agent_runner.tools.*"),
+        rooms=("schemas", "datasets"),
+        libraries=("polars", "rapidfuzz"),
+    ),
+    # Adapters: each knows the conversation and one library.
+    "inspect": Room(
+        ("agent_runner.inspect", "agent_runner.inspect.*"),
+        rooms=("schemas", "agent_runner", "tools", *PUBLIC_SOLVER),
+        libraries=("anyio", "inspect_ai", "rich"),
+    ),
+    "mcp": Room(
+        ("agent_runner.mcp", "agent_runner.mcp.*"),
+        rooms=("schemas", "agent_runner", "tools"),
+        libraries=("anyio", "mcp", "mcp_types"),
+    ),
     "agent_runner": Room(
         ("agent_runner", "agent_runner.*"),
-        rooms=("schemas", "datasets", *PUBLIC_SOLVER),
-        libraries=("polars", "pyarrow", "pydantic"),
+        rooms=("schemas", "datasets", "workers", "tools", *PUBLIC_SOLVER),
+        libraries=("polars", "pyarrow", "pydantic", "rapidfuzz"),
     ),
     "report": Room(("report", "report.*"), rooms=("schemas",), libraries=("altair", "jinja2", "vl_convert")),
+    # Worker processes, whatever they do.
+    "workers": Room(("workers",), rooms=("schemas",)),
     # Runs `verification` on many tasks; nothing below it knows that there are many.
     "suite": Room(
         ("suite", "suite.*"),
-        rooms=("schemas", "datasets", "answers", "check", "model", "verification"),
+        rooms=("schemas", "datasets", "answers", "check", "model", "verification", "workers"),
         libraries=("pydantic", "pyarrow", "dask", "distributed"),
     ),
     "verification": Room(("verification",), rooms=("*",), libraries=("*",)),
@@ -133,7 +152,19 @@ ROOMS = {
 }
 NO_ROOMS = ("tests", "benchmarks", "docs")  # folders whose Python files are not part of the package
 
-HEAVY = {"numba", "llvmlite", "ortools", "pulp", "highspy", "pandas"}  # not loaded before a command needs it
+HEAVY = {
+    "numba",
+    "llvmlite",
+    "ortools",
+    "pulp",
+    "highspy",
+    "pandas",
+    "inspect_ai",
+    "mcp",
+    "openai",
+    "altair",
+    "vl_convert",
+}  # not loaded before a command needs it
 MAX_LINES = 400
 LONGER = {
     "schemas/binding.py",  # one method for each node of the language

@@ -15,6 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from cobench.datasets.opening import open_dataset
 from cobench.datasets.parks import build as build_module
 from cobench.datasets.parks.build import build
 from cobench.datasets.parks.prng import Stream
@@ -138,6 +139,9 @@ def test_strings_in_ids_keep_ids_parseable(full: Tables) -> None:
         assert full(table)[column].str.contains("^[A-Za-z0-9.-]+$").all()
 
 
+@pytest.mark.row(1)
+@pytest.mark.row(2)
+@pytest.mark.row(3)
 def test_counts(full: Tables) -> None:
     hotels, flights, trips, airports = (full(name) for name in ("hotels", "flights", "trips", "airports"))
     assert hotels["park"].n_unique() == 20
@@ -262,6 +266,7 @@ def test_timetables_agree_with_the_clocks(full: Tables) -> None:
         assert row["via"] not in (row["origin"], row["destination"])
 
 
+@pytest.mark.row(3)
 def test_permits_have_quotas_and_only_backpacking_has_days(full: Tables) -> None:
     permits = full("permits").join(full("permit_templates"), on="permit_template")
     assert (permits["quota"] >= 1).all()
@@ -306,6 +311,7 @@ def test_hotel_distance_is_that_of_its_coordinates(full: Tables) -> None:
 # --- patterns (spec A.3) --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.row(4)
 def test_weekends_are_dearer_with_fewer_rooms(priced: pl.DataFrame) -> None:
     means = priced.group_by(pl.col("weekday").is_in(WEEKEND)).agg(pl.col("night_price", "night_available").mean())
     midweek, weekend = means.sort("weekday").iter_rows(named=True)
@@ -313,6 +319,7 @@ def test_weekends_are_dearer_with_fewer_rooms(priced: pl.DataFrame) -> None:
     assert weekend["night_available"] < 0.75 * midweek["night_available"]
 
 
+@pytest.mark.row(4)
 def test_inside_a_week_price_and_rooms_move_against_each_other(priced: pl.DataFrame) -> None:
     price, free = pl.col("night_price"), pl.col("night_available")
     for days, limit in ((range(1, 8), -0.5), (WEEKEND, -0.3), (range(1, 5), -0.3)):  # beyond weekends against midweek
@@ -322,6 +329,7 @@ def test_inside_a_week_price_and_rooms_move_against_each_other(priced: pl.DataFr
         assert inside.select(pl.corr("night_price", "night_available")).item() < limit
 
 
+@pytest.mark.row(4)
 def test_late_august_is_dearer_but_not_scarcer(priced: pl.DataFrame) -> None:
     weeks = priced.group_by("week").agg(pl.col("night_price", "night_available").mean()).sort("week")
     price, free = weeks["night_price"], weeks["night_available"]
@@ -346,6 +354,7 @@ def test_midweek_trips_are_cheaper(full: Tables) -> None:
         assert midweek < 0.97 * weekend, table
 
 
+@pytest.mark.row(5)
 def test_rocky_mountain_is_clearly_dearest(priced: pl.DataFrame) -> None:
     for average in (pl.col("night_price").mean(), pl.col("night_price").median()):
         first, second = priced.group_by("park").agg(average).sort("night_price", descending=True).head(2).iter_rows()
@@ -353,6 +362,7 @@ def test_rocky_mountain_is_clearly_dearest(priced: pl.DataFrame) -> None:
         assert first[1] > 1.2 * second[1]
 
 
+@pytest.mark.row(5)
 def test_death_valley_and_everglades_have_few_lodgings(full: Tables) -> None:
     counts = dict(full("hotels")["park"].value_counts().iter_rows())
     few = {counts.pop("Death Valley"), counts.pop("Everglades")}
@@ -360,6 +370,7 @@ def test_death_valley_and_everglades_have_few_lodgings(full: Tables) -> None:
     assert min(counts.values()) >= 12
 
 
+@pytest.mark.row(5)
 def test_the_share_of_upscale_hotels_varies(full: Tables) -> None:
     shares = full("hotels").group_by("park").agg(share=(pl.col("stars") >= 4).mean())["share"]
     assert (shares <= 0.1).sum() >= 4
@@ -367,6 +378,7 @@ def test_the_share_of_upscale_hotels_varies(full: Tables) -> None:
     assert full("hotels")["stars"].n_unique() == 5
 
 
+@pytest.mark.row(6)
 def test_fares_have_a_long_upper_tail(full: Tables) -> None:
     trips = full("round_trips").join(full("trips"), on="template")
     assert (trips["fare"].skew() or 0) > 1
@@ -376,6 +388,7 @@ def test_fares_have_a_long_upper_tail(full: Tables) -> None:
     assert top > 2 * middle
 
 
+@pytest.mark.row(6)
 def test_regional_airports_have_fewer_flights(full: Tables) -> None:
     kind = full("airports").select("airport", "airport_type")
     for table in ("flights", "trips"):
@@ -393,6 +406,7 @@ def test_regional_airports_have_fewer_flights(full: Tables) -> None:
 # --- reproducible, and mini is a part of full -----------------------------------------------------------------------
 
 
+@pytest.mark.row(7)
 def test_a_seed_gives_one_world(folders: dict[str, Path], tmp_path: Path) -> None:
     build(tmp_path / "again", "full")
     build(tmp_path / "other", "full", seed=2)
@@ -405,11 +419,16 @@ def test_a_seed_gives_one_world(folders: dict[str, Path], tmp_path: Path) -> Non
     assert same == {"airports", "permit_templates", "serves", "drive_minutes"}  # the facts
 
 
+@pytest.mark.row(7)
 def test_the_committed_mini_is_what_build_writes(folders: dict[str, Path]) -> None:
     assert sum(path.stat().st_size for path in folders["committed"].glob("*.parquet")) < 1_000_000
     for table in TABLES.values():
         built, committed = (pl.read_parquet(folders[folder] / table["file"]) for folder in ("mini", "committed"))
         assert_frame_equal(committed, built)
+    built, committed = (open_dataset(str(folders[folder])) for folder in ("mini", "committed"))
+    world = built.manifest.sample()
+    for name in world.tables:
+        assert committed.table(world, name).digest == built.table(world, name).digest
 
 
 def test_every_row_of_mini_is_a_row_of_full(folders: dict[str, Path]) -> None:

@@ -25,6 +25,7 @@ import cobench
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from cobench import workers
 from cobench.cli import run
 from cobench.schemas.canonical import canonical_bytes
 from cobench.schemas.errors import InputError, OutputError
@@ -880,7 +881,7 @@ def test_tasks_that_crash_or_hang_take_no_other_down(
     (tmp_path / "poisoned_worker.py").write_text(POISONED, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(executors, "WORKER", "poisoned_worker")
-    monkeypatch.setattr(executors, "ATTEMPTS", 2)
+    monkeypatch.setattr(workers, "ATTEMPTS", 2)
 
     hangs, passed = tmp_path / "hangs", [0.0]
 
@@ -897,8 +898,8 @@ def test_tasks_that_crash_or_hang_take_no_other_down(
             passed[0] = 3600.0
         return heard
 
-    monkeypatch.setattr(executors, "time", Clock)
-    monkeypatch.setattr(executors, "wait", wait_an_hour)
+    monkeypatch.setattr(workers, "time", Clock)
+    monkeypatch.setattr(workers, "wait", wait_an_hour)
     out = tmp_path / "out"
     certified(suite, out, ProcessExecutor(1, patience=1000.0), chunk=7)
     assert merge([out], out).exits == {0: len(NAMES) * COPIES - 2, 2: 1, 3: 2}

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ...schemas.canonical import digest
 from ...schemas.task import Task
+from ..metrics import goal_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +23,19 @@ class Script:
     initial: tuple[str, ...]
     later: tuple[str, ...]
 
+    @property
+    def digest(self) -> str:
+        """Another one for all that makes the user say something else; a task's own digest leaves wording out."""
+        return digest([self.story, self.goal, dict(self.lines), self.initial, self.later])
+
 
 @dataclass(frozen=True, slots=True)
 class Heard:
     """What of an agent's reply the user goes by.
 
-    `recommended`: a formal recommendation stands. `unknown`: one of its ids is no offer for this trip. `broken`:
-    constraints *already revealed* that its best option breaks. `misformed`: the reply had not the agreed form.
+    `recommended`: a formal recommendation stands. Of its options the one counts that is best by the constraints
+    *already revealed* and by nothing else: `unknown`: it is no offer for this trip. `broken`: those that it breaks.
+    `misformed`: the reply had not the agreed form.
     """
 
     text: str
@@ -64,7 +72,7 @@ def script_of(task: Task) -> Script:
     sense, text = task.objective
     return Script(
         story=task.story or task.title,
-        goal=task.goal or f"Please {sense} {text}.",
+        goal=task.goal or goal_words(sense, text),
         lines={name: spec.say or f"This must hold: {spec.require}" for name, spec in specs.items()},
         initial=tuple(name for name, spec in specs.items() if spec.reveal == "initial"),
         later=tuple(name for name, spec in specs.items() if spec.reveal == "later"),

@@ -183,7 +183,8 @@ class _Narrowing:
 
     def _sort(self, number: int, text: ExpressionText, node: Expr) -> None:
         """Takes note of a conjunct of a constraint where it can be used."""
-        part = recent(self.dataset).get("part", self.every, node, lambda: self._part(text, node), _size)
+        key = _numbered("part", self.problem)
+        part = recent(self.dataset).get(key, self.every, node, lambda: self._part(text, node), _size)
         if isinstance(part, _Joint):
             self.joints.append((number, part))
         elif part is None:
@@ -276,6 +277,11 @@ class _Narrowing:
         return ground.finish()
 
 
+def _numbered(what: str, problem: Problem) -> str:
+    """A name for what says of choices by their numbers: another problem may have the same condition, but not these."""
+    return " ".join((what, *problem.choices))
+
+
 def _paths(node: Expr, number: Mapping[str, int], levels: Sequence[Levels]) -> dict[int, Path]:
     """For each choice that an expression is about the level that decides its part."""
     paths: dict[int, Path] = {}
@@ -324,7 +330,7 @@ class _AtRows(Lowering):
             ground = _AtLevels(self.problem, self.dataset, self.levels, paths)
             return paths, Conjunct(ground, None, text).over_codes(node)
 
-        found = recent(self.dataset).get("cells", self.every, node, make, _cells_size)
+        found = recent(self.dataset).get(_numbered("cells", self.problem), self.every, node, make, _cells_size)
         if found is None:
             return None
         paths, (choices, codes, values) = found

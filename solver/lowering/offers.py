@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...schemas.errors import TableError, Where
-from ...schemas.offer_id import id_text
+from ...schemas.offer_id import IdTemplate, id_text
 from ...schemas.plan import MAX_ID
 from ...schemas.units import Type
 from ..coding import first_rows
 from .levels import Levels, recent
 from .values import Evaluator, Ints, TableColumns, Values, codes_of, codes_of_tuples, table_columns
+
+_COMPACT = 2**31  # codes above are numbered anew, so that their products stay within 64 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,27 +59,42 @@ class Offers:
         """The indices of the offers with these ids, ascending; ids of no offer are left out."""
         template = self.table.world.tables[self.table.table].id
         parsed = [template.parse(offer) for offer in ids] if template is not None else []
-        good = np.zeros(len(self.rows), np.bool_)
-        wanted = (
-            {tuple(found[column] for column in template.columns) for found in parsed if found} if template else set()
-        )
+        wanted = list({tuple(found.values()) for found in parsed if found})
         if not wanted or template is None:
-            return np.flatnonzero(good)
-        # A row can only match when each part does, so few rows are left for the comparison of whole ids.
-        candidate = np.ones(len(self.rows), np.bool_)
+            return np.zeros(0, np.int64)
+        near = self._start(template, wanted)
+        rows = self.rows[near]
+        whole, number = np.zeros(len(rows) + len(wanted), np.int64), 1  # a code for each id: rows first, then wanted
         for position, column in enumerate(template.columns):
-            values = self.table.column(column).take(self.rows)
-            codes, number = codes_of(values)
-            parts = texts(
-                values.take(first_rows(codes, number)), self.table.world.tables[self.table.table].fields[column].type
-            )
-            allowed = {key[position] for key in wanted}
-            candidate &= np.array([part in allowed for part in parts], np.bool_)[codes]
-        near = np.flatnonzero(candidate)
-        columns = [self._texts(column, self.rows[near]) for column in template.columns]
-        matches = [key in wanted for key in zip(*columns, strict=True)]
-        good[near[np.array(matches, np.bool_)]] = True
-        return np.flatnonzero(good)
+            values = self.table.taken(column, rows)
+            codes, parts = codes_of(values)
+            field = self.table.world.tables[self.table.table].fields[column]
+            code_of = {part: code for code, part in enumerate(texts(values.take(first_rows(codes, parts)), field.type))}
+            sought = np.array([code_of.get(key[position], parts) for key in wanted], np.int64)  # `parts`: in no row
+            whole, number = whole * (parts + 1) + np.concatenate([codes, sought]), number * (parts + 1)
+            if number > _COMPACT:
+                whole = np.unique(whole, return_inverse=True)[1].astype(np.int64)
+                number = len(whole)
+        return near[np.isin(whole[: len(rows)], whole[len(rows) :])]
+
+    def _start(self, template: IdTemplate, wanted: Iterable[tuple[str | None, ...]]) -> Ints:
+        """The indices of the rows that have the first column of the table's key as an id says it, if ids say it.
+
+        Tables lie in the order of their key, so these are a few ranges of rows, and the others need no look.
+        """
+        first = self.table.world.tables[self.table.table].key[0]
+        if first not in template.columns:
+            return np.arange(len(self.rows))
+        values, position = self.table.column(first), template.columns.index(first)
+        if values.words is None or values.null is not None:
+            return np.arange(len(self.rows))
+        words, sought = values.words, sorted({key[position] or "" for key in wanted})
+        places = [bisect_left(words, text) for text in sought]
+        codes = [place for place, text in zip(places, sought, strict=True) if words[place : place + 1] == (text,)]
+        ends = np.searchsorted(values.data, np.array([codes, [code + 1 for code in codes]], values.data.dtype))
+        lows, highs = np.searchsorted(self.rows, ends)
+        ranges = [np.arange(low, high) for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
+        return np.concatenate([np.zeros(0, np.int64), *ranges])
 
     def check_unique(self) -> None:
         """Refuses offers that share an id: TableError with one of them. Takes a sort of the offers."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +12,7 @@ from ...schemas.problem import Problem
 from .. import scan
 from ..lower import Lowered
 from ..lowering.narrow import feasible
+from ..lowering.offers import Offers
 from ..outcome import Limits, Status, Undecided
 
 
@@ -20,19 +21,33 @@ class ShownOffers:
 
     def __init__(self, problem: Problem, data: Dataset, limits: Limits | None = None) -> None:
         self._problem, self._data, self._limits = problem, data, limits or Limits()
+        self._known: tuple[dict[str, int], ...] = tuple({} for _ in problem.choices)  # rows by id, -1 for no row
 
     @cached_property
     def _lowered(self) -> Lowered:
         return feasible(self._problem, self._data)
 
-    @cached_property
-    def _row_of(self) -> tuple[dict[str, int], ...]:
-        """Per choice the row of each offer that satisfies what is said about its choice alone, by id."""
-        lowered = self._lowered
-        return tuple(
-            {name: row for row, name in enumerate(lowered.names(offers, choice, range(len(choice))))}
-            for offers, choice in zip(lowered.offers, lowered.model.choices, strict=True)
-        )
+    def _rows(self, number: int, names: Iterable[str]) -> dict[str, int]:
+        """The offers among these that satisfy what is said about their choice alone, and the row of each."""
+        known, new = self._known[number], [name for name in names if name not in self._known[number]]
+        if new:
+            choice, table = self._lowered.model.choices[number], self._lowered.offers[number].table
+            offers = Offers(choice.name, table, choice.rows)
+            rows = offers.find(new).tolist()
+            known.update(dict.fromkeys(new, -1))
+            known.update(zip(offers.ids(rows), rows, strict=True))
+        return {name: known[name] for name in names if known[name] >= 0}
+
+    def fitting(self, within: Mapping[str, Collection[str]]) -> dict[str, tuple[str, ...]]:
+        """Per choice those of the offers that satisfy what is said about their choice alone, sorted.
+
+        With several choices an offer may be missing that can be seen to be in no plan, whatever the others are.
+        """
+        choices = self._lowered.model.choices
+        return {
+            choice.name: tuple(sorted(self._rows(number, within.get(choice.name, ()))))
+            for number, choice in enumerate(choices)
+        }
 
     def best(self, within: Mapping[str, Collection[str]]) -> tuple[int, dict[str, str]] | None:
         """The best value in the task's own sense, and a plan that has it as ids per choice; None without any plan.
@@ -42,8 +57,7 @@ class ShownOffers:
         """
         model, rows = self._lowered.model, {}
         for number, choice in enumerate(model.choices):
-            known = self._row_of[number]
-            found = sorted({known[name] for name in within.get(choice.name, ()) if name in known})
+            found = sorted(set(self._rows(number, within.get(choice.name, ())).values()))
             if not found:
                 return None
             rows[number] = np.array(found, np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ...datasets.opening import open_dataset
@@ -45,14 +45,6 @@ class Work:
     seed: int
     data: str
     dataset: str
-
-    def begin(self) -> Callable[[Slot], Built]:
-        """What builds a slot, with the data opened."""
-        return Builder(self).build
-
-    def lost(self, task: Slot, reason: str) -> Built:
-        """What is said of a slot that took its worker down."""
-        return Built(task, fault=reason)
 
 
 class Builder:

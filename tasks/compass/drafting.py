@@ -22,7 +22,7 @@ from .fundamental import (
     permit,
     place,
     rooms,
-)
+)  # fmt: skip
 from .objectives import Goal, goal, guard
 from .plans import Data, Plans, RejectedError, tables
 from .slots import WISHES, Slot

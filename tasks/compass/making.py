@@ -15,15 +15,17 @@ from ...schemas.canonical import canonical_bytes
 from ...schemas.errors import CobenchError
 from ...schemas.suite import SUITE, SuiteFile
 from ...schemas.version import VERSION
+from ...workers import answers
 from ..converted import drafting
 from .building import Built, Work
 from .quality import page, quality
 from .slots import Slot, sample, slots
 
 NAME = "compass"
+WORKER = __name__.rpartition(".")[0]  # the module that a worker runs
 DATA = "data"  # the copy of the world in a suite's folder
-# Whoever builds the slots, in any order, as `suite.executor` does; closing the generator ends all work.
-Run = Callable[[Work, Sequence[Sequence[Slot]]], Generator[Built]]
+# Whoever fills chunks of slots, in any order; closing the generator ends all work.
+Fill = Callable[[Work, Sequence[Sequence[Slot]]], Generator[Built]]
 Tick = Callable[[int, int, str], None]
 
 
@@ -35,7 +37,7 @@ class Made:
     quality: dict[str, Any]
 
 
-def make(out: Path, seed: int, data: str | None, run: Run, tick: Tick, *, sampled: bool = False) -> Made:
+def make(out: Path, seed: int, data: str | None, fill: Fill, tick: Tick, *, sampled: bool = False) -> Made:
     """Writes a suite to a new folder: all 281 tasks, or the 40 of the sample, the same as they are among all.
 
     `data`: a bundled name, which tasks then name; a folder, which is copied; or None for the full parks world, which
@@ -53,7 +55,7 @@ def make(out: Path, seed: int, data: str | None, run: Run, tick: Tick, *, sample
             tick(0, len(wanted), "the world")
             _world(data, draft.folder / DATA)
             work = Work(seed, str((draft.folder / DATA).absolute()), f"../{DATA}")
-        built = _built(wanted, work, run, tick)
+        built = _built(wanted, work, fill, tick)
         for item in built:
             _write(draft.folder / "tasks" / f"{item.slot.id}.yaml", item.task)
             _write(draft.folder / "certificates" / f"{item.slot.id}.cert.json", item.certificate)
@@ -80,17 +82,27 @@ def _world(data: str | None, folder: Path) -> None:
         shutil.copyfile(path, folder / path.name)
 
 
-def _built(wanted: Sequence[Slot], work: Work, run: Run, tick: Tick) -> list[Built]:
+def _built(wanted: Sequence[Slot], work: Work, fill: Fill, tick: Tick) -> list[Built]:
     """What became of all slots, in their order; raises CobenchError for one that could not be filled."""
     found: dict[str, Built] = {}
     tick(0, len(wanted), "tasks")
-    with closing(run(work, [[slot] for slot in wanted])) as answers:
-        for built in answers:
+    with closing(fill(work, [[slot] for slot in wanted])) as found_so_far:
+        for built in found_so_far:
             if built.fault:
                 raise CobenchError(f"error: {built.slot.id}: {built.fault}")
             found[built.slot.id] = built
             tick(len(found), len(wanted), "tasks")
     return [found[slot.id] for slot in wanted]
+
+
+def in_processes(workers: int) -> Fill:
+    """Worker processes of this machine that fill slots."""
+    return lambda work, chunks: answers(WORKER, work, chunks, _lost, workers=workers)
+
+
+def _lost(slot: Slot, reason: str) -> Built:
+    """What is said of a slot that took its worker down."""
+    return Built(slot, fault=reason)
 
 
 def _write(path: Path, content: bytes) -> None:

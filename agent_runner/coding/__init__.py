@@ -1,0 +1,1 @@
+"""Coding mode: an agent writes a Python program that calls the same tools, and that runs behind walls."""

@@ -1,0 +1,1 @@
+"""What conversations come to: measures over episodes. Integers and fractions; floats only in intervals and tests."""
