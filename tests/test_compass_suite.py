@@ -450,7 +450,8 @@ class Replayed:
     def __init__(self, fault: str = "") -> None:
         self.fault = fault
 
-    def __call__(self, _: Work, chunks: Sequence[Sequence[Slot]]) -> Iterator[Built]:  # closed as a generator is
+    def __call__(self, job: Work, chunks: Sequence[Sequence[Slot]]) -> Iterator[Built]:  # closed as a generator is
+        self.job = job
         for (slot,) in reversed(chunks):
             yield Built(slot, fault=self.fault) if self.fault else _bundled(slot)
 
