@@ -6,7 +6,7 @@ import cobench
 result = cobench.verify(Path("task.yaml"))
 result.certificate.claims.optimum
 
-env = cobench.Env.of(cobench.open_suite("compass").case("compass-1-001"), agent="mine", seed=1)
+env = cobench.Env.of(cobench.open_suite("compass").case("compass-1-003"), agent="mine", seed=1)
 env.message
 """
 

@@ -2,7 +2,7 @@
 
     import cobench
 
-    env = cobench.Env.of(cobench.open_suite("compass").case("compass-1-001"), agent="mine", seed=1)
+    env = cobench.Env.of(cobench.open_suite("compass").case("compass-1-003"), agent="mine", seed=1)
     env.message                                 # what the user says first
     env.call("list_permits", {"park": "Zion"})  # any number of times, counted and remembered
     env.submit('{"message": "I am looking.", "recommendation": null}')

@@ -26,7 +26,7 @@ def case_for(what: str, seed: int, step: Callable[[str], None]) -> Case:
     if Path(what).is_file():
         return _certified(Path(what), step)
     if what.endswith(_YAML):
-        raise InputError(f"no such file: {what}", hint="SUITE:ID is a task of a suite, such as compass:compass-1-001")
+        raise InputError(f"no such file: {what}", hint="SUITE:ID is a task of a suite, such as compass:compass-1-003")
     if is_suite(what):
         suite = open_suite(what)
         return suite.case(suite.facts.tasks[drawn(len(suite.facts.tasks), seed, "play")])
@@ -47,7 +47,7 @@ def _bundled(task: str) -> Case:
             return suite.case(task)
     names = [suite.facts.name for suite in suites]
     near = did_you_mean(task, [*names, *(name for suite in suites for name in suite.facts.tasks)], "suites and tasks")
-    example = f"{names[0]}:{suites[0].facts.tasks[0]}" if suites else "compass:compass-1-001"
+    example = f"{names[0]}:{suites[0].facts.tasks[0]}" if suites else "compass:compass-1-003"
     hint = f"SUITE:ID, such as {example}; or the path of a task's file" + (f"; {near}" if near else "")
     raise InputError(f"no suite, task or file '{task}'", hint=hint)
 

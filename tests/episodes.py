@@ -67,7 +67,7 @@ def episode(found: Verdict, **more: Any) -> Episode:
         "wording": "sha256:3", "agent": "a", "seed": 1,
         "persona": Persona(revelation="fast", trust="trusting", checking="reliable", style=1, permille=900),
         "traits": Traits(level=1, objective="metric", metric="price", constraints=7, later=3),
-        "turns": (turn(1, found),), "calls": (), "told": 1, "ended": Ended.ACCEPTED,
+        "turns": (turn(1, found, regret=more.get("regret")),), "calls": (), "told": 1, "ended": Ended.ACCEPTED,
     }  # fmt: skip
     return Episode(verdict=found, **{**known, **more})
 

@@ -141,13 +141,16 @@ def test_every_turn_has_a_score_and_the_last_one_is_that_of_the_sample(had: Any,
     assert episode.ended is Ended.ACCEPTED
 
 
+NOTHING: dict[str, Any] = {"optimum": 0, "relative_gap": None}  # a gap is no share of an optimum of nothing
+
+
 @pytest.mark.parametrize(
     ("known", "found"),
     [
         ({"kind": VerdictKind.OPTIMAL}, {"gap": 0, "rank": 1}),
-        ({"kind": VerdictKind.OPTIMAL, "optimum": 0, "relative_gap": None}, {"gap": 0, "rank": 1}),
+        ({"kind": VerdictKind.OPTIMAL, **NOTHING, "value": 0}, {"gap": 0, "rank": 1}),
         ({"kind": VerdictKind.OPTIMAL, "standing": None}, {"gap": 0, "rank": None}),
-        ({"kind": VerdictKind.FEASIBLE, "gap": 50, "better": 9, "relative_gap": None}, {"gap": None, "rank": 10}),
+        ({"kind": VerdictKind.FEASIBLE, **NOTHING, "value": 50, "gap": 50, "better": 9}, {"gap": None, "rank": 10}),
         ({"kind": VerdictKind.FEASIBLE, "gap": 50, "better": 30}, {"gap": 0.05, "rank": 31}),
         ({"kind": VerdictKind.VIOLATES, "value": 900}, {"gap": None, "rank": None}),
     ],

@@ -30,11 +30,11 @@ def test_the_loop_in_the_docs_runs_to_its_end(tmp_path: Path, monkeypatch: pytes
     monkeypatch.chdir(tmp_path)
     exec(code, {})  # noqa: S102 - our own
     episode = cobench.Episode.model_validate_json(Path("me.json").read_bytes())
-    assert (episode.agent, episode.seed, episode.task) == ("mine", 1, "compass-1-001")
+    assert (episode.agent, episode.seed, episode.task) == ("mine", 1, "compass-1-003")
 
 
 def test_one_seed_draws_one_user_and_another_another() -> None:
-    case = cobench.open_suite("compass").case("compass-1-001")
+    case = cobench.open_suite("compass").case("compass-1-003")
     users = [cobench.Env.of(case, agent="a", seed=seed).persona for seed in (1, 1, 2, 3, 4)]
     assert users[0] == users[1]
     assert len(set(users)) > 1
