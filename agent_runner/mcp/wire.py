@@ -66,7 +66,10 @@ async def wire() -> AsyncGenerator[tuple[Any, Any]]:
                 waiting.discard(item.message.id)
                 answered.set()
 
-    async with stdio_server(stdin=lines) as (source, sink), source, sink, anyio.create_task_group() as group:
+    async with (
+        reading, writing, out, stdio_server(stdin=lines) as (source, sink), source, sink,
+        anyio.create_task_group() as group,
+    ):  # fmt: skip
         group.start_soon(inward, source)
         group.start_soon(outward, sink)
         yield reading, writing
