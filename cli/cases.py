@@ -7,12 +7,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..schemas.errors import Disagreement, InputError, did_you_mean
+from .common import progress
 
 if TYPE_CHECKING:
     from ..agent_runner.suites import Case
 
 
 _YAML = (".yaml", ".yml")
+
+
+def opened_case(what: str, seed: int, out: Path | None, quiet: bool) -> Case:
+    """As `case_for`, with progress, and the tools' tables read; OutputError first where `out` cannot hold a record."""
+    from ..agent_runner.tools.catalogue import catalogue_of
+
+    if out is not None:
+        require_record(out, what)
+    with progress(quiet) as shown:
+        shown.begin("reading the task")
+        case = case_for(what, seed, shown.begin)
+        if out is not None:
+            require_record(out, what, case)
+        shown.begin("reading tables")
+        catalogue_of(case.dataset)  # made once for an open dataset
+    return case
 
 
 def case_for(what: str, seed: int, step: Callable[[str], None]) -> Case:

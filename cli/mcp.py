@@ -6,8 +6,8 @@ from pathlib import Path
 
 import rich_click as click
 
-from .cases import case_for, require_record
-from .common import SEED, progress, require_agents, say
+from .cases import opened_case
+from .common import SEED, require_agents, say
 
 _PATH = click.Path(path_type=Path)
 
@@ -38,15 +38,8 @@ def mcp(what: str, out: Path | None, agent: str, seed: int, quiet: bool) -> int:
     from ..agent_runner.tools.toolbox import Toolbox
     from ..schemas.files import write_atomically
 
-    if out is not None:
-        require_record(out, what)
-    with progress(quiet) as shown:
-        shown.begin("reading the task")
-        case = case_for(what, seed, shown.begin)
-        if out is not None:
-            require_record(out, what, case)
-        shown.begin("reading tables")
-        session = Session(case, Toolbox(catalogue_of(case.dataset)), agent, seed)
+    case = opened_case(what, seed, out, quiet)
+    session = Session(case, Toolbox(catalogue_of(case.dataset)), agent, seed)
     serve(session)
     episode = session.finish()
     if out is not None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from .cases import case_for, require_record
-from .common import COUNT, SEED, progress, say, visible
+from .cases import opened_case
+from .common import COUNT, SEED, say, visible
 
 if TYPE_CHECKING:
     from ..agent_runner.env import Env
@@ -39,22 +39,10 @@ def play(what: str, seed: int, turns: int, out: Path | None, quiet: bool) -> int
     """
     from ..agent_runner.env import Env, EnvLimits
     from ..agent_runner.play import Commands
-    from ..agent_runner.tools.catalogue import catalogue_of
-    from ..agent_runner.tools.toolbox import Toolbox
-    from ..agent_runner.user.persona import persona_for
     from ..schemas.files import write_atomically
 
-    if out is not None:
-        require_record(out, what)
-    with progress(quiet) as shown:
-        shown.begin("reading the task")
-        case = case_for(what, seed, shown.begin)
-        if out is not None:
-            require_record(out, what, case)
-        shown.begin("reading tables")
-        toolbox = Toolbox(catalogue_of(case.dataset))
-    persona = persona_for(seed, case.problem.id, 1)
-    env = Env(case, toolbox, persona, agent="human", seed=seed, mode="human", limits=EnvLimits(turns))
+    case = opened_case(what, seed, out, quiet)
+    env = Env.of(case, agent="human", seed=seed, mode="human", limits=EnvLimits(turns))
     commands = Commands(env.tools(), tuple(case.problem.choices))
     _talk(env, commands)
     if out is not None:
