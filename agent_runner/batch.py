@@ -20,7 +20,7 @@ from .episode import converse
 from .judge import Judge
 from .runs import DAMAGED, Key, RunFolder
 from .suites import Case, Suite, open_suite
-from .tools.catalogue import Catalogue, catalogue_of
+from .tools.catalogue import catalogue_of
 from .tools.toolbox import Toolbox
 from .user.decision import script_of
 from .user.persona import persona_for
@@ -47,13 +47,12 @@ class Outcome:
 
 
 class Talking:
-    """A worker's memory: the case at work, which all agents share, and a catalogue for each dataset."""
+    """A worker's memory: the suite, whose datasets stay open, and the case at work, which all agents share."""
 
     def __init__(self, job: Job) -> None:
         self._facts = job.facts
         self._suite = open_suite(job.suite)
         self._case: tuple[Case, Judge] | None = None
-        self._catalogues: dict[Path, Catalogue] = {}
 
     def __call__(self, key: Key) -> Outcome:
         """The outcome of a conversation. An agent that raises is a fault of ours: then there is no record."""
@@ -65,11 +64,8 @@ class Talking:
     def _episode(self, task: str, agent: str, epoch: int) -> Episode:
         facts = self._facts
         case, judge = self._opened(task)
-        folder = case.dataset.folder
-        if folder not in self._catalogues:
-            self._catalogues[folder] = catalogue_of(case.dataset)
         env = Env(
-            case, Toolbox(self._catalogues[folder]), persona_for(facts.seed, task, epoch), agent=agent,
+            case, Toolbox(catalogue_of(case.dataset)), persona_for(facts.seed, task, epoch), agent=agent,
             seed=facts.seed, epoch=epoch, mode=mode_of(agent), limits=limits_of(facts), judge=judge,
         )  # fmt: skip
         return converse(env, baseline(agent, (facts.seed, task, epoch)))
