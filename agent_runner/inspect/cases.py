@@ -4,32 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from threading import Lock
 
 from ..env import Env, EnvLimits, Mode
 from ..suites import Case, open_suite
-from ..tools.catalogue import Catalogue, catalogue_of
-from ..tools.toolbox import Toolbox
-from ..user.persona import persona_for
+from ..tools.catalogue import catalogue_of
 
 
 class World:
-    """A suite and the catalogues of its datasets, which stay open from one task to the next; used from any thread."""
+    """A suite, whose datasets stay open from one task to the next; used from any thread."""
 
     def __init__(self, suite: str) -> None:
         self._suite = open_suite(suite)
-        self._catalogues: dict[Path, Catalogue] = {}
         self._lock = Lock()
 
-    def opened(self, task: str) -> tuple[Case, Toolbox]:
-        """A case, and tools for a conversation about it. Raises InputError for what is missing or does not fit."""
+    def opened(self, task: str) -> Case:
+        """A case, its tables read for the tools. Raises InputError for what is missing or does not fit."""
         with self._lock:
             case = self._suite.case(task)
-            folder = case.dataset.folder
-            if folder not in self._catalogues:
-                self._catalogues[folder] = catalogue_of(case.dataset)
-            return case, Toolbox(self._catalogues[folder])
+            catalogue_of(case.dataset)  # made here, so that no two threads make it
+            return case
 
 
 world = lru_cache(maxsize=1)(World)  # evaluations of several models have the same one
@@ -46,8 +40,5 @@ class Cases:
 
     def env(self, task: str, agent: str, epoch: int) -> Env:
         """A conversation that begins. Raises InputError for a task, data or certificate that is missing or wrong."""
-        case, tools = world(self.suite).opened(task)
-        persona = persona_for(self.seed, task, epoch)
-        return Env(
-            case, tools, persona, agent=agent, seed=self.seed, epoch=epoch, mode=self.mode, limits=self.limits
-        )  # fmt: skip
+        case = world(self.suite).opened(task)
+        return Env.of(case, agent=agent, seed=self.seed, epoch=epoch, mode=self.mode, limits=self.limits)
